@@ -1,4 +1,4 @@
-# Two commands are enough on a machine with Python 3.11+ and make:
+# Two commands to start with; they need Python 3.11 or newer and make:
 #   make demo   install and build the gallery          make test   install with all tools and run the whole suite
 
 PYTHON ?= python3
@@ -9,10 +9,10 @@ WORKERS ?= 2
 SECONDS ?= 60
 FORMATS ?= urdf xacro mjcf bvh gltf glb usda usdc fbx yaml json smpl c3d trc srdf planning scene csv trajectory npz
 
-# A quick run is two processes in parallel. This one runs these folders of tests, the other one the rest.
+# `make quick` runs two processes in parallel: one has these folders of tests, the other has the rest.
 HALF := cli draw explain formats goals kernels linkage motion retargeting sixty
 
-# Kernels come from a pack that is built once, or from the compiler if it cannot be built; `make test KERNELS=jit` ignores the pack.
+# Kernels are loaded from a pack, which is built once. If it cannot be built, Numba compiles them; `make test KERNELS=jit` always does.
 ifdef KERNELS
 export LINKWORK_KERNELS := $(KERNELS)
 endif
@@ -29,8 +29,8 @@ test: $(VENV)/dev.stamp
 	@$(BIN)/linkwork warmup  # prints where kernels come from; compiles them if there is no pack
 	@$(BIN)/python tests/parts.py --workers $(WORKERS) $(TESTFLAGS)
 
-# Every test of kernels and solvers with the pack, with all its instruction sets, and with the compiler; all cases instead of the
-# samples of `make test`.
+# All cases, instead of the samples of `make test`, of tests of kernels, solvers, linkages and goals: with the pack, all of its
+# instruction sets, and with kernels compiled by Numba.
 matrix: $(VENV)/dev.stamp
 	@$(PACK)
 	for way in pack jit; do for room in kernels solvers linkage goals; do \
@@ -49,20 +49,20 @@ coverage: $(VENV)/dev.stamp
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-# Lines of kernels that the suite runs: counted by a pack whose machine code marks them.
+# Coverage of kernels by the suite, measured by a pack whose machine code marks the lines it runs.
 kernel-coverage: $(VENV)/dev.stamp
 	@$(PACK) --levels host
 	$(BIN)/python tests/kernel_lines.py build
 	PYTHONPATH=tests $(BIN)/python tests/parts.py --workers $(WORKERS) -p kernel_lines $(TESTFLAGS)
 	$(BIN)/python tests/kernel_lines.py report --least 98
 
-# Kernels run as plain Python beside their machine code, with bounds on all memory; TESTS selects the tests.
+# Kernels as plain Python and as machine code, with bounds on all memory; results are compared. TESTS selects the tests.
 TESTS ?= tests/kernels tests/solvers tests/collision
 kernels-in-python: $(VENV)/dev.stamp
 	@$(PACK) --levels host
 	PYTHONPATH=tests $(BIN)/python -m pytest -q -p kernels_in_python $(TESTFLAGS) $(TESTS)
 
-# Small faults in a module that its tests do not notice: make mutants MODULE=linkage/joints.py TESTS=tests/linkage
+# Mutation testing, lists small faults that tests do not notice: make mutants MODULE=linkage/joints.py TESTS=tests/linkage
 mutants: $(VENV)/dev.stamp
 	@$(PACK) --levels host
 	$(BIN)/python tests/mutants.py --workers $(WORKERS) $(MODULE) $(TESTS)
@@ -80,8 +80,9 @@ format: $(VENV)/dev.stamp
 types: $(VENV)/dev.stamp
 	$(BIN)/mypy
 
-# A quick run with the smallest versions that pyproject.toml allows, on the oldest Python.
-minimums: build/minimums/stamp
+# A quick run with the oldest versions that pyproject.toml allows, on the oldest Python.
+minimums: $(VENV)/demo.stamp build/minimums/stamp
+	@$(PACK) --levels host || true
 	build/minimums/bin/python tests/parts.py --workers $(WORKERS) --quick -W ignore::DeprecationWarning
 
 build/minimums/stamp: pyproject.toml release/minimums.py
@@ -91,7 +92,7 @@ build/minimums/stamp: pyproject.toml release/minimums.py
 	build/minimums/bin/python -m pip install --quiet --disable-pip-version-check -c build/minimums/constraints.txt -e ".[jit,dev]"
 	@touch $@
 
-# Tests of packages that the dev extra leaves out for their size: PyTorch, JAX, Rerun, and Blender, whose wheel is for one Python.
+# Tests with packages that are too large for the dev extra: PyTorch, JAX, Rerun and Blender, whose wheel is for one version of Python.
 INTEGRATIONS := tests/extras tests/solvers/test_torch_gradients.py tests/solvers/test_jax_gradients.py tests/formats/test_rerun.py
 integrations: $(VENV)/demo.stamp build/integrations/stamp
 	@$(PACK) --levels host || true
@@ -104,7 +105,7 @@ build/integrations/stamp: pyproject.toml
 	build/integrations/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "bpy>=5.0,<5.1" cython requests zstandard
 	@touch $@
 
-# Whether pip can install every extra from wheels alone, on every platform and Python: asks the package index, installs nothing.
+# Checks that every extra can be installed from wheels, on all platforms and versions of Python; it only asks the package index.
 resolve: $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python release/resolve.py
@@ -114,7 +115,7 @@ windows: $(VENV)/dev.stamp
 	test -d build/packs/windows-x86_64 || $(BIN)/python -m linkwork.kernels windows-x86_64 wasm --output build/packs
 	$(BIN)/python release/windows.py build/windows --packs build/packs --workers $(WORKERS) $(TESTFLAGS)
 
-# The peers have an environment of their own: some want older versions of what the tests use.
+# Other libraries are in a separate environment, since some need older versions of packages than the tests.
 bench: $(VENV)/demo.stamp build/bench/stamp
 	@$(PACK) --levels host || true
 	build/bench/bin/python benchmarks/start.py
@@ -147,7 +148,7 @@ fuzz: $(VENV)/fuzz.stamp
 	@for format in $(FORMATS); do echo "$$format: $(SECONDS) s"; \
 	  $(BIN)/python tests/fuzz_readers.py $$format build/fuzz/$$format -max_total_time=$(SECONDS) || exit 1; done
 
-# Random calls of the public API for SECONDS; every answer is checked independently.
+# Random calls of the public API for SECONDS; every result is checked independently.
 soak: $(VENV)/dev.stamp
 	$(BIN)/python tests/soak.py --seconds $(SECONDS)
 
@@ -155,14 +156,14 @@ docs: $(VENV)/docs.stamp
 	@$(PACK) --levels host
 	$(BIN)/mkdocs build --strict
 
-# The lessons as notebooks, as with: linkwork learn notebook all -o FOLDER
+# The lessons of the course as notebooks.
 notebooks: $(VENV)/docs.stamp
 	$(BIN)/linkwork learn notebook all --output build/notebooks --force
 
 build: $(VENV)/dev.stamp
 	$(BIN)/python -m build --no-isolation
 
-# Machine code of the kernels for every platform, then wheels, which are run in emulators where possible.
+# Packs of kernels for all platforms. `make wheels` then builds wheels and runs their machine code in emulators.
 kernels: $(VENV)/dev.stamp
 	$(BIN)/python -m linkwork.kernels --all --apart --output build/packs
 	-$(BIN)/python -m linkwork.kernels cuda --output build/packs  # needs CUDA's compiler; prints a message without it
@@ -171,8 +172,8 @@ wheels: kernels
 	$(BIN)/python release/wheels.py dist --packs build/packs
 	LINKWORK_PACKS=build/packs $(BIN)/python -m pytest -q tests/kernels/test_other_platforms.py
 
-# Build and check everything that is published: wheels of all platforms, the source archive, an installation outside the checkout.
-# `make release LEVELS=host` rehearses it for this platform only, with the pack next to the kernels: minutes, not hours.
+# Build and check everything that is published: wheels of all platforms and the source archive, also by an installation outside the
+# checkout. `make release LEVELS=host` rehearses it for this platform only, in minutes instead of half an hour.
 release: $(VENV)/$(if $(filter host,$(LEVELS)),dev,release).stamp
 	rm -rf dist
 ifeq ($(LEVELS),host)
@@ -198,7 +199,7 @@ $(VENV)/bin/python:
 	  { echo "linkwork needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp for each set of extras; they are installed again when pyproject.toml changes.
+# One stamp per extra, so that it is installed again after a change of pyproject.toml.
 $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[jit,$*]"
 	@touch $@

@@ -1,8 +1,7 @@
 """Check that every extra can be installed from wheels alone, on all platforms and versions of Python: `make resolve`.
 
-uv resolves the dependencies from the package index, for other platforms as for this one; nothing is installed. What
-cannot be installed must be a row of `GAPS`, which `docs/install.md` tells users; a row that is no longer needed is a
-fault too.
+uv resolves the dependencies from the package index, also for other platforms; nothing is installed. `GAPS` lists known
+gaps, and `docs/install.md` tells users about them. A new gap is a fault, and so is a row that is no longer needed.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ APPLE, INTEL, WINDOWS = "aarch64-apple-darwin", "x86_64-apple-darwin", "x86_64-p
 PLATFORMS = (GLIBC, ARM, MUSL, APPLE, INTEL, WINDOWS)
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 EVERY = frozenset(VERSIONS)
-OWN = {"bench", "fuzz", "release"}  # for one's own machine: not checked
+OWN = {"bench", "fuzz", "release"}  # for developers' machines: not checked
 ON_MUSL = ("all", "collision", "cuda", "demo", "dev", "docs", "formats", "jit", "build")
 ON_MUSL += ("jax", "qp", "ray", "rerun", "torch", "video", "zarr")
-GAPS: dict[tuple[str, str], frozenset[str]] = {  # by platform and extra, the versions of Python without a wheel
+GAPS: dict[tuple[str, str], frozenset[str]] = {  # versions of Python that lack a wheel, by platform and extra
     **dict.fromkeys(((MUSL, extra) for extra in ON_MUSL), EVERY),
     (INTEL, "torch"): EVERY,
     (INTEL, "jax"): frozenset({"3.14"}),
@@ -33,7 +32,7 @@ GAPS: dict[tuple[str, str], frozenset[str]] = {  # by platform and extra, the ve
 
 
 def gap(platform: str, version: str, extra: str) -> str:
-    """Return why an extra cannot be installed, in a line; empty if it can."""
+    """Return why an extra cannot be installed, in one line; empty if it can."""
     words = [
         sys.executable,
         "-m",
@@ -54,7 +53,7 @@ def gap(platform: str, version: str, extra: str) -> str:
 def main() -> int:
     """Resolve everything and print what differs from the known gaps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("extras", nargs="*", help="by default all, without those of one's own machine")
+    parser.add_argument("extras", nargs="*", help="by default all but bench and fuzz")
     given = parser.parse_args()
     extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     cases = [*product(PLATFORMS, VERSIONS, given.extras or [name for name in extras if name not in OWN])]

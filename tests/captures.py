@@ -1,7 +1,8 @@
-"""Captured motions, made here: a gait with planted feet, written as the systems of the field write BVH.
+"""Synthetic motion capture: a gait with planted feet, in the BVH dialects of common capture systems.
 
-Y is up and the walk begins along z, as in those files. Feet are planted by the law of cosines, arms swing against the
-legs. Where every joint is follows from rotation matrices, never from the angles in the text: it judges who reads them.
+Y is up and the walk begins along z, as in those files. Feet are planted by the law of cosines, arms swing opposite to
+the legs. Joint positions are computed from rotation matrices, not from the angles in the text, so that they are an
+independent reference for the reader.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ROTATIONS, POSITIONS = ("Zrotation", "Xrotation", "Yrotation"), ("Xposition", "Y
 
 @dataclass(frozen=True)
 class Bone:
-    """A joint of a skeleton: `part` says how it moves (nothing: with its parent), `end` where its end site is."""
+    """A joint of a skeleton: `part` names its motion (empty: moves with its parent), `end` places its end site."""
 
     name: str
     parent: str | None
@@ -51,7 +52,7 @@ class Capture:
         return self.joints if k else self.root
 
     def places(self, positions: str = "replace") -> dict[str, np.ndarray]:
-        """Return where every joint and end site is, shape (frames, 3), in the units and axes of the file."""
+        """Return the position of every joint and end site, shape (frames, 3), in the units and axes of the file."""
         worlds: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         found = {}
         for k, bone in enumerate(self.bones):
@@ -105,7 +106,7 @@ LIMBS = ("thigh", "shin", "upper_arm", "forearm")
 def figure(names: Iterable[str], *, unit: float = 1.0, splay: float = 0.0, arms: str = "out") -> list[Bone]:
     """Return a figure of 1.75 m: names of hips, spine, chest, neck, head, and a clavicle, arm and leg for each side.
 
-    With `splay` the legs rest apart by that angle, with ``arms="out"`` the arms rest stretched out.
+    With `splay`, the legs rest apart by that angle; with ``arms="out"``, the arms rest stretched out.
     """
     hips, spine, chest, neck, head, *limbs = names
     bones = [
@@ -115,7 +116,7 @@ def figure(names: Iterable[str], *, unit: float = 1.0, splay: float = 0.0, arms:
         Bone(neck, chest, "", (0.0, 0.23, 0.0)),
         Bone(head, neck, "", (0.0, 0.1, 0.02), (0.0, 0.18, 0.0)),
     ]
-    legs: list[Bone] = []  # after both arms: depth first, as files are
+    legs: list[Bone] = []  # added after both arms: files are depth first
     for side, sign, (clavicle, upper, lower, hand, thigh, shin, foot) in (
         ("left", 1.0, limbs[: len(limbs) // 2]),
         ("right", -1.0, limbs[len(limbs) // 2 :]),
@@ -145,7 +146,7 @@ def scaled(offset: Iterable[float], unit: float) -> tuple[float, float, float]:
 
 
 def under(bones: list[Bone], parent: str, *added: Bone) -> list[Bone]:
-    """Return a skeleton with bones added at a joint, which has an end of its own no more."""
+    """Return a skeleton with bones added at a joint, which loses its own end site."""
     k = next(k for k, bone in enumerate(bones) if bone.name == parent)
     return [*bones[:k], replace(bones[k], end=None), *added, *bones[k + 1 :]]
 
@@ -158,7 +159,7 @@ def about(axis: str, angle: np.ndarray | float) -> np.ndarray:
 
 
 def footsteps(phase: np.ndarray, stance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return which stride a foot is in, growing smoothly from one to the next while it swings, and that swing."""
+    """Return the number of a foot's stride, growing smoothly while it swings, and the phase of the swing."""
     swing = np.clip((phase % 1.0 - stance) / (1.0 - stance), 0.0, 1.0)
     return np.floor(phase) + swing**3 * (10.0 - 15.0 * swing + 6.0 * swing**2), swing
 
@@ -176,7 +177,7 @@ def gait(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return local rotations and root positions of a walk: `turn` [rad/s], `lift` of the feet [m], `cycle` [s].
 
-    Arms swing by `arms` [rad] to either side; from 3 on they go round. Knees bend in the plane of the leg.
+    Arms swing by `arms` [rad] to either side; from 3 rad on they rotate fully. Knees bend in the plane of the leg.
     """
     times = np.arange(frames) / fps
     rest = {bone.part: np.array(bone.offset) * unit for bone in bones}
@@ -185,7 +186,7 @@ def gait(
     speed, phase = 0.75 * reach / cycle, times / cycle
 
     def path(time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return place and heading of the body at times: along a circle, or straight on."""
+        """Return position and heading of the body at some times: along a circle or a straight line."""
         heading = turn * time
         if turn == 0.0:
             return np.stack([0.0 * time, 0.0 * time, speed * time], axis=-1), heading
@@ -194,7 +195,7 @@ def gait(
 
     body, heading = path(times)
     body[:, 1] = 0.95 * reach - rest["left thigh"][1] + ANKLE + 0.01 * np.cos(4.0 * np.pi * phase)
-    body += np.random.default_rng(0).normal(scale=0.03 / fps, size=body.shape)  # as markers shake
+    body += np.random.default_rng(0).normal(scale=0.03 / fps, size=body.shape)  # noise of markers
     parts = {"hips": about("Y", heading) @ about("Y", 0.06 * np.sin(2.0 * np.pi * phase))}
     parts["spine"] = parts["hips"] @ about("X", np.full(frames, 0.05))
     parts["chest"] = parts["spine"] @ about("Y", -0.12 * np.sin(2.0 * np.pi * phase))
@@ -203,7 +204,7 @@ def gait(
         where, facing = path((stride - shift + stance / 2.0) * cycle)
         aside = sign * abs(rest["left thigh"][0])
         heel = 0.7 * np.sin(np.pi * np.clip(((phase + shift) % 1.0 - 0.35) / 0.5, 0.0, 1.0)) ** 2
-        foot = about("Y", facing) @ about("X", heel)  # its heel rises before the ball does
+        foot = about("Y", facing) @ about("X", heel)  # the heel rises before the ball
         ankle = where + np.stack([aside * np.cos(facing), 0.0 * facing, -aside * np.sin(facing)], axis=-1)
         ankle += about("Y", facing) @ BALL - foot @ BALL
         ankle[:, 1] += ANKLE + lift * np.sin(np.pi * swing) ** 2
@@ -228,7 +229,7 @@ def gait(
 
 
 def local(bones: list[Bone], parts: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the rotations of joints from the orientations of parts, which are none where limbs hang straight down."""
+    """Return joint rotations from orientations of parts; the identity means a limb that hangs straight down."""
     worlds: dict[str | None, np.ndarray] = {None: np.eye(3)[None]}
     turns = np.empty((len(parts["hips"]), len(bones), 3, 3))
     for k, bone in enumerate(bones):
@@ -240,7 +241,7 @@ def local(bones: list[Bone], parts: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def hanging(bone: Bone, bones: list[Bone]) -> np.ndarray:
-    """Return the rotation that lets a limb's bone, as it rests, hang straight down."""
+    """Return the rotation that makes a limb's bone hang straight down from its rest pose."""
     kind = bone.part.split()[-1]
     if kind not in (*LIMBS, "hand"):
         return np.eye(3)
@@ -255,7 +256,7 @@ def walking(bones: list[Bone], fps: float, frames: int, *, moves: dict[str, floa
     return Capture(tuple(bones), turns, positions, fps, **style)
 
 
-# As the systems of the field write them
+# Dialects of capture systems
 
 
 def walk() -> Capture:
@@ -271,9 +272,9 @@ def walk() -> Capture:
 
 
 def run() -> Capture:
-    """A run at 120 Hz as CMU's recordings come: ZYX, hip joints and fingers of no length, legs resting apart, CRLF.
+    """A run at 120 Hz in the style of CMU: ZYX, hip joints and fingers of zero length, legs resting apart, CRLF.
 
-    Frame 0 is a pose of its own, at the origin with the arms out, and a toe jumps where a marker was lost.
+    Frame 0 is a separate T-pose at the origin, and a toe jumps, as after a lost marker.
     """
     unit = 0.0254 / 0.45
     sides = [
@@ -318,7 +319,7 @@ def run() -> Capture:
 
 
 def march() -> Capture:
-    """A march with high knees at 30 Hz in centimetres: thighs pass the lock of their angles, so those jump. CRLF."""
+    """A march with high knees at 30 Hz in centimetres: thighs pass through gimbal lock, so their angles jump. CRLF."""
     sides = [
         f"{side}{bone}"
         for side in ("Left", "Right")
@@ -351,7 +352,7 @@ def dance() -> Capture:
 
 
 def worm() -> Capture:
-    """Four joints that wind like a worm, without an end site anywhere; rows are indented, the last without its end."""
+    """Four joints that wind like a worm, without end sites; rows are indented, and the last has no newline."""
     bones = [Bone("base", None, "", (0, 0, 0)), *(Bone(f"child{k}", f"child{k - 1}", "", (0, 1, 0)) for k in (1, 2, 3))]
     bones[1] = replace(bones[1], parent="base")
     times = np.arange(120) / 60.0
@@ -361,7 +362,7 @@ def worm() -> Capture:
 
 
 def head() -> Capture:
-    """A head on its neck in metres, with six channels for every joint, the eyes' too, and an OFFSET of the root."""
+    """A head on its neck in metres, with six channels for every joint, also the eyes, and an OFFSET of the root."""
     names = ["Root", "Neck", "SkullBase", "Head"]
     chain = [Bone(name, names[k - 1] if k else None, "", (0.0, 0.1 + 0.05 * k, 0.1)) for k, name in enumerate(names)]
     eyes = [Bone(f"Eye{s}", "Head", "", (0.07 * x, 0.1, 0.1), (0, 0, 0.1)) for s, x in (("Left", 1), ("Right", -1))]
@@ -377,7 +378,7 @@ CAPTURES = {make.__name__: functools.cache(make) for make in (walk, run, march, 
 
 
 def write(name: str, folder: Path) -> Path:
-    """Write a capture as a file of its name."""
+    """Write a capture to a file named after it."""
     path, text = folder / f"{name}.bvh", CAPTURES[name]().text()
     path.write_bytes((text.rstrip() if name == "worm" else text).encode())
     return path
@@ -385,6 +386,6 @@ def write(name: str, folder: Path) -> Path:
 
 @functools.cache
 def recorded(name: str = "walk") -> lw.Clip:
-    """Return a capture as it is read from its file."""
+    """Return a capture, read from its file."""
     with tempfile.TemporaryDirectory() as folder:
         return lw.load_clip(write(name, Path(folder)))

@@ -1,6 +1,6 @@
-"""Serial chains that the compiled search is tested on: random ones, hard ones by name, and what they reach.
+"""Serial chains for tests of the compiled search: random ones, hard ones by name, and targets that they reach.
 
-Errors are found here without the code under test: from `Linkage.forward` and SciPy's rotations.
+Errors are computed without the code under test: from `Linkage.forward` and SciPy's rotations.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def placed(
 
 
 def random_placement(rng: np.random.Generator) -> np.ndarray:
-    """Return where a joint stands on the one before: anywhere, parallel to it, nearly so, or at the same place."""
+    """Return the placement of a joint on the one before: random, parallel, nearly parallel, or at the same point."""
     kind = rng.integers(6)
     turn = {
         0: np.eye(3),
@@ -83,7 +83,7 @@ def random_limits(rng: np.random.Generator, reach: float, *, needed: bool = Fals
 
 
 def random_joint(rng: np.random.Generator, *, simple: bool = False) -> Articulation:
-    """Return a joint of any kind that a chain can hold; with `simple`, of one value."""
+    """Return a joint of any kind that a chain may have; with `simple`, a joint with one value."""
     axis = str(rng.choice(AXES)) if rng.random() < 0.6 else rng.normal(size=3)
     match int(rng.integers(8 if simple else 13)):
         case 0:
@@ -114,7 +114,7 @@ def random_chain(rng: np.random.Generator, count: int | None = None, *, simple: 
     for k, articulation in enumerate(articulations):
         leaders = [i for i in range(k) if articulations[i].nq == 1 and i not in mimics]
         if articulation.nq == 1 and leaders and rng.random() < 0.12:
-            articulations[k] = type(articulation)(articulation.axis)  # its limits might leave the leader no room
+            articulations[k] = type(articulation)(articulation.axis)  # its limits could leave its leader no range
             mimics[k] = Mimic(f"j{rng.choice(leaders)}", rng.choice([1.0, -1.0, 0.5]), rng.uniform(-0.3, 0.3))
     root = (
         Joint("root", None, "l0", Floating(), placed()) if not simple and rng.random() < 0.1 else random_placement(rng)
@@ -135,7 +135,7 @@ KINDS: dict[str, dict[str, object]] = {
 
 
 def errors(linkage: Linkage, frame: str, q: np.ndarray, targets: np.ndarray, kind: str) -> np.ndarray:
-    """Return the position and rotation errors (m, 2) of poses, those not asked for being zero."""
+    """Return the position and rotation errors (m, 2) of poses; errors that a goal does not constrain are zero."""
     world = linkage.forward(q, frame=frame)
     asked, free = KINDS[kind].get("position", True), KINDS[kind].get("free")
     away = (world - targets)[..., :3, 3]
@@ -151,10 +151,10 @@ def errors(linkage: Linkage, frame: str, q: np.ndarray, targets: np.ndarray, kin
 
 
 def within(linkage: Linkage, q: np.ndarray) -> np.ndarray:
-    """Return which poses keep to all limits, to the last bit."""
+    """Return which poses keep all limits exactly."""
     return ((q >= linkage.lower) & (q <= linkage.upper)).all(axis=-1)
 
 
 def reachable(linkage: Linkage, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Return where the tip stands in random poses, shape (count, 4, 4)."""
+    """Return the tip's transforms in random poses, shape (count, 4, 4)."""
     return linkage.forward(linkage.random_pose(rng, count), frame="tip")

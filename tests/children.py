@@ -1,4 +1,4 @@
-"""Child processes of the tests: every one has a time limit, and none outlives the test that started it."""
+"""Child processes of tests: each has a time limit, and none outlives the test that started it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-LIMIT = 900.0  # s: a child may have to compile kernels, or to simulate a card, on a slow machine that does other things
+LIMIT = 900.0  # s: a child may compile kernels or simulate a GPU, on a slow and busy machine
 
 
 @contextlib.contextmanager
 def started(command: Sequence[object], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """Start a process in a group of its own, with pipes for what it says; on the way out the group is killed."""
+    """Start a process in its own group, with its output in pipes; the group is killed at the end of the block."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": os.name != "nt"} | options
     process = subprocess.Popen([*map(str, command)], **options)
     try:
@@ -28,7 +28,7 @@ def kill(process: subprocess.Popen[Any]) -> None:
     if os.name == "nt":
         process.kill()
     else:
-        with contextlib.suppress(ProcessLookupError):  # they are all gone
+        with contextlib.suppress(ProcessLookupError):  # all have ended
             os.killpg(process.pid, signal.SIGKILL)
     process.wait(LIMIT)
     for pipe in (process.stdin, process.stdout, process.stderr):

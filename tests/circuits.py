@@ -1,6 +1,6 @@
-"""Four-bars next to a change point, driven round: the circuit that they are on does not depend on the sampling.
+"""Four-bars near a change point, driven through a turn: their circuit does not depend on the sampling.
 
-`python tests/circuits.py` drives a thousand of them in 12 to 720 frames; the suite takes a few.
+`python tests/circuits.py` drives a thousand of them in 12 to 720 frames; the suite drives a few.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import numpy as np
 import linkwork as lw
 
 FRAMES = (12, 24, 73, 180, 720)
-OFF = 1e-9  # metres: bars are about one metre long
+OFF = 1e-9  # [m], for bars of about one metre
 
 
 def near_a_change_point(rng: np.random.Generator) -> tuple[float, float, float, float]:
-    """Return bars of which the shortest, a crank, turns round, by less than a hundredth of its length."""
+    """Return bars whose shortest is a crank: it can turn fully, by a margin below a hundredth of its length."""
     while True:
         crank = rng.uniform(0.1, 0.5)
         one, two = crank + rng.uniform(0.05, 1.0, 2)
@@ -25,7 +25,10 @@ def near_a_change_point(rng: np.random.Generator) -> tuple[float, float, float, 
 
 
 def off_circuit(rng: np.random.Generator, frames: int) -> float:
-    """Return how far a random four-bar, driven round once, comes from where circles meet on its own side [m]."""
+    """Return the largest distance of a random four-bar's pin, over a turn, from the circles' intersection [m].
+
+    Of the two intersections, the one on the starting side counts.
+    """
     ground, crank, coupler, rocker = near_a_change_point(rng)
     bars = lw.models.four_bar(ground, crank, coupler, rocker)
     first = rng.uniform(0.0, 2.0 * np.pi)
@@ -40,7 +43,7 @@ def off_circuit(rng: np.random.Generator, frames: int) -> float:
 
 
 def main() -> None:
-    """Drive the thousand, each in every number of frames, and say how many leave their circuit."""
+    """Drive a thousand four-bars with every number of frames, and print how many leave their circuit."""
     for frames in FRAMES:
         off = [off_circuit(np.random.default_rng(seed), frames) for seed in range(1000)]
         lost = sum(one > OFF for one in off)

@@ -1,4 +1,4 @@
-"""Arms of every family of closed forms, slides and slanted axes among them, by their Denavit-Hartenberg numbers."""
+"""Arms of every family of closed forms, also with prismatic joints and slanted axes, as Denavit-Hartenberg tables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def arm_of(name: str) -> tuple[lw.Linkage, ClosedForm]:
 
 
 def apart(form: ClosedForm, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return how far values are from others, whole turns aside."""
+    """Return the differences of values, modulo whole turns."""
     away = a - b
     turning = ~form.axes.slides
     away[..., turning] = (away[..., turning] + np.pi) % (2.0 * np.pi) - np.pi

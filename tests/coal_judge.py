@@ -1,4 +1,4 @@
-"""Coal as the judge of distances between links and obstacles."""
+"""Coal as a reference for distances between links and obstacles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Placed = list[tuple[Any, Any]]  # shapes, each with its placement
 
 
 def coal_links(linkage: lw.Linkage) -> dict[str, Placed]:
-    """Return the shapes of all links, in the coordinates of these."""
+    """Return coal's shapes of all links, in link coordinates."""
     return {
         link.name: [(s, v.placement @ at) for v in link.visuals for s, at in coal_shapes(v.shape)]
         for link in linkage.nodes
@@ -20,7 +20,7 @@ def coal_links(linkage: lw.Linkage) -> dict[str, Placed]:
 
 
 def coal_shapes(shape: lw.Shape) -> Placed:
-    """Return a shape as coal's, each with its placement."""
+    """Return the shapes of coal that represent a shape, each with its placement."""
     import coal
 
     def hull(points: Any) -> Any:
@@ -60,7 +60,7 @@ def coal_shapes(shape: lw.Shape) -> Placed:
 
 
 def coal_distance(one: Placed, two: Placed, first: Any, second: Any) -> float:
-    """Return how far the nearest of two groups of shapes are apart, below zero where they overlap."""
+    """Return the least distance between two groups of shapes, negative if they overlap."""
     import coal
 
     request = coal.DistanceRequest()

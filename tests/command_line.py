@@ -1,4 +1,4 @@
-"""Run the command line, in this process or in one of its own."""
+"""Runs the command line, in this process or in a separate one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def run(*words, stdin=None):
 
 
 def command_of(name):
-    """Return a command as click has it."""
+    """Return the click object of a command."""
     return cli.app.get_command(None, name)
 
 
 def python(*words, stdin="", code=None, **environment):
-    """Run the command line as a process of its own."""
+    """Run the command line in a separate process."""
     start = ["-m", "linkwork"] if code is None else ["-c", code]
     return children.run(
         [sys.executable, *start, *map(str, words)],

@@ -1,4 +1,4 @@
-"""Settings of the whole suite: its examples, its signals, the memory of its processes, and what `make quick` takes."""
+"""Settings of the suite: Hypothesis examples, signals, memory limits of processes, and the tests of `make quick`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import memory
 settings.register_profile("linkwork", deadline=None, derandomize=True, max_examples=60, print_blob=True)
 settings.load_profile("linkwork")
 
-# Under nohup and in the background of a shell SIGINT is ignored, and every child would inherit that.
+# SIGINT is ignored under nohup and in the background of a shell, and every child would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Only tests are collected: the modules beside them would be imported a second time, in search of doctests.
+# Only tests are collected: pytest would import the modules beside them a second time to look for doctests.
 collect_ignore = [path.name for path in Path(__file__).parent.glob("*.py") if not path.name.startswith("test_")]
 
 QUICK = 3  # tests of each file in a quick run
-MEMORY, MOST = 600, 750  # MB that a process of the tests should take, and with which a run fails
+MEMORY, MOST = 600, 750  # MB: what a test process should use at most, and the limit above which a run fails
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="the first tests of every file, one case of each")
-    parser.addoption("--exhaustive", action="store_true", help="every repetition, where a sample stands for it else")
-    parser.addoption("--memory", type=float, default=MOST, help="MB of the process with which a run fails")
+    parser.addoption("--quick", action="store_true", help="run the first tests of every file, one case each")
+    parser.addoption("--exhaustive", action="store_true", help="all cases, where other runs take a sample")
+    parser.addoption("--memory", type=float, default=MOST, help="memory of the process [MB] above which a run fails")
 
 
 @pytest.fixture(scope="session")
 def exhaustive(pytestconfig: pytest.Config) -> bool:
-    """Whether a test repeats all that it can: `make matrix` asks for it, every night."""
+    """Whether tests run all their cases instead of a sample; `make matrix` does, every night."""
     return bool(pytestconfig.getoption("--exhaustive"))
 
 
@@ -41,7 +41,7 @@ TAKEN = pytest.StashKey[list[str]]()
 
 
 def pytest_pycollect_makeitem(collector: pytest.Module, name: str, obj: object) -> list[pytest.Item] | None:
-    """Leave out all but the first tests of a file, in a quick run: to make every case takes longer than it may."""
+    """In a quick run, leave out all but the first tests of a file: generating every case takes too long."""
     if not collector.config.getoption("--quick") or not name.startswith("test_"):
         return None
     marks = [*collector.iter_markers(), *getattr(obj, "pytestmark", ())]
@@ -65,7 +65,7 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A run fails that has taken too much memory."""
+    """Fail a run that has used too much memory."""
     if memory.peak() > session.config.getoption("--memory") and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -73,5 +73,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     said = f"largest test process: {memory.peak():.0f} MB"
     if memory.peak() > MEMORY:
-        said += f", more than the {MEMORY} MB it should; {config.getoption('--memory'):g} MB fail"
+        said += f"; it should not exceed {MEMORY} MB, and fails above {config.getoption('--memory'):g} MB"
     terminalreporter.write_line(said)

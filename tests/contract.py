@@ -1,7 +1,7 @@
-"""The contract of a robot: its file read, and everything that linkwork says of it judged by another library.
+"""The contract of a robot file: all that linkwork computes from it is compared with another library.
 
-The table of robots in `tests/contract/` and `benchmarks/robots.py`, which takes any folder, both run it. As a script it
-takes names of files, one a line, and answers each with a line of JSON.
+`tests/sixty/` runs it on a table of robots, `benchmarks/robots.py` on any folder. As a script, it reads file names from
+stdin, one per line, and answers each with a line of JSON.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from linkwork import formats
 from linkwork.errors import LinkageError, LinkworkError, LoopError
 from peers import Peer, peer_model, peer_name, peer_of
 
-POSES = 3  # at which places, Jacobians and centres of mass are compared
-GOALS = 200  # of each chain
-FRAMES = 100  # of the path
-POSITION, ROTATION = 1e-4, 1e-3  # what counts as reached [m, rad]
-SWING = 2.0  # the most that a joint swings to either side on the path [rad or m]
-OWN_JOINTS = 3  # a second chain has at least so many joints that the first does not move
+POSES = 3  # poses at which placements, Jacobians and centres of mass are compared
+GOALS = 200  # goals per chain
+FRAMES = 100  # frames of the path
+POSITION, ROTATION = 1e-4, 1e-3  # largest errors of a reached goal [m, rad]
+SWING = 2.0  # largest amplitude of a joint on the path [rad or m]
+OWN_JOINTS = 3  # least number of joints of a second chain that are not in the first
 
 
 @dataclass
 class Chain:
-    """One frame: goals that a pose of the peer's proves to be within reach, and a path that is smooth in joint space.
+    """One frame: goals made from poses, which the peer confirms, and a path that is smooth in joint space.
 
     Args:
         frame: The frame.
-        joints: How many velocities move it.
-        goals: How many goals there were.
-        reached: How many of them the peer agrees to be reached, within limits.
-        false: How many are called reached, and are not.
-        step: The largest change of a joint between two frames of the tracked path [rad or m].
-        asked: The largest change of the pose that the path was made from.
-        missed: Frames of the path that were not reached.
+        joints: Number of velocities that move it.
+        goals: Number of goals.
+        reached: Number of goals that are reached within limits, according to the peer.
+        false: Number of goals that are reported as reached but are not.
+        step: Largest change of a joint between two frames of the tracked path [rad or m].
+        asked: Largest change of a joint on the path that the goals were made from.
+        missed: Number of frames of the path that were not reached.
     """
 
     frame: str
@@ -58,24 +58,24 @@ class Chain:
 
 @dataclass
 class Report:
-    """What became of a file; errors are the largest that were found.
+    """Result for a file; errors are the largest of all poses.
 
     Args:
         file: The file.
         refused: Why linkwork does not read it; empty if it does.
-        peer: What the other library is called.
-        peer_refused: Why that does not read it; empty if it does.
-        places: Of the links' places [m, or entries of a rotation].
-        jacobian: Of the Jacobians of the chains [m/rad or rad/rad].
-        mass: Of the mass of all [kg]; None where linkwork says that it does not know it.
-        peer_mass: What the peer says it weighs [kg].
-        peer_whole: Whether all files were there for the peer.
-        mass_unknown: Whether linkwork says that it does not know.
-        center: Of the centre of mass [m]; None likewise.
-        gap: How far apart the loops stay, closed from the model's own pose [m or rad]; None where there are none.
+        peer: Name of the other library.
+        peer_refused: Why the peer does not read it; empty if it does.
+        places: Error of link placements [m, or entries of a rotation].
+        jacobian: Error of the Jacobians of the chains [m/rad or rad/rad].
+        mass: Error of the total mass [kg]; None if linkwork reports it as unknown.
+        peer_mass: Total mass according to the peer [kg].
+        peer_whole: Whether the peer found all files.
+        mass_unknown: Whether linkwork reports the mass as unknown.
+        center: Error of the centre of mass [m]; None if the mass is unknown.
+        gap: Largest gap of loops, closed from the model's own pose [m or rad]; None without loops.
         chains: The chains.
-        remarks: How many remarks there are of each kind.
-        trouble: What went wrong beside all that.
+        remarks: Number of remarks of each kind.
+        trouble: Further errors.
     """
 
     file: str
@@ -98,7 +98,7 @@ class Report:
 
 
 def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES, folders: Sequence[Path] = ()) -> Report:
-    """Return what became of a file, whose meshes and further files may lie in some folders."""
+    """Return the result for a file; its meshes and further files may be in some folders."""
     report = Report(str(path))
     try:
         content = formats.read(path, formats.Options(folders=tuple(folders)))
@@ -107,7 +107,7 @@ def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES, folders: Seq
     report.peer = peer_name(path)
     try:
         model = peer_model(path)
-    except Exception as error:  # whatever it says
+    except Exception as error:  # any error is a result
         report.peer_refused = _one_line(error)
     if report.refused:
         return report
@@ -125,7 +125,7 @@ def judged(path: Path, *, goals: int = GOALS, frames: int = FRAMES, folders: Seq
 
 
 def compare(report: Report, linkage: lw.Linkage, peer: Peer) -> None:
-    """Compare places, Jacobians and masses at random poses."""
+    """Compare placements, Jacobians and masses at random poses."""
     poses = linkage.random_pose(5, POSES)
     index = [linkage.links.index(name) for name in peer.links]
     tips = chain_frames(linkage, peer.links)
@@ -138,10 +138,10 @@ def compare(report: Report, linkage: lw.Linkage, peer: Peer) -> None:
         return
     try:
         weights = lw.mass.masses(linkage)
-    except LinkageError:  # nothing weighs anything
+    except LinkageError:  # no link has a mass
         report.mass = peer.mass
         return
-    if weights.by_volume:  # a model without masses: theirs is none
+    if weights.by_volume:  # a model without masses: the peer has none
         report.mass = peer.mass
         return
     report.mass = abs(weights.total - peer.mass)
@@ -153,7 +153,7 @@ def _off(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 
 def _close(report: Report, linkage: lw.Linkage) -> None:
-    """Close the loops from the model's own pose, moved a little."""
+    """Close the loops from a pose near the model's own."""
     start = linkage.poses["qpos0"] if "qpos0" in linkage.poses else linkage.neutral()
     nudge = np.random.default_rng(2).normal(0.0, 0.01, linkage.nv)
     try:
@@ -168,7 +168,7 @@ def _close(report: Report, linkage: lw.Linkage) -> None:
 
 
 def chain_frames(linkage: lw.Linkage, names: Iterable[str]) -> list[str]:
-    """Return the last link of the chain with the most joints, and of another limb that has joints of its own."""
+    """Return the last link of the chain with the most joints, and that of another limb with enough own joints."""
     inner = {joint.parent for joint in linkage.arcs}
     movers: dict[str, frozenset[int]] = {}
     known = set(names)
@@ -187,7 +187,7 @@ def chain_frames(linkage: lw.Linkage, names: Iterable[str]) -> list[str]:
 
 
 def chain(linkage: lw.Linkage, peer: Peer, frame: str, *, goals: int = GOALS, frames: int = FRAMES) -> Chain:
-    """Solve goals of one frame and track a path with it; loops stay open, as in the peer's forward kinematics."""
+    """Solve goals of a frame and track a path with it; loops stay open, as in the peer's forward kinematics."""
     tree = linkage.replace(loops=()) if linkage.loops else linkage
     moving = np.abs(tree.jacobian(tree.random_pose(1, 3), frame)).sum(axis=(0, 1)) > 0.0
     result = Chain(frame, int(moving.sum()), goals)
@@ -202,7 +202,7 @@ def chain(linkage: lw.Linkage, peer: Peer, frame: str, *, goals: int = GOALS, fr
 
 
 def reaches(peer: Peer, q: np.ndarray, frame: str, target: np.ndarray) -> bool:
-    """Tell whether the peer finds a frame at its target, and the pose within limits."""
+    """Return whether a frame is at its target and the pose is within limits, according to the peer."""
     place = peer.place(q, frame)
     turn = place[:3, :3].T @ target[:3, :3]
     sine = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2.0
@@ -212,9 +212,9 @@ def reaches(peer: Peer, q: np.ndarray, frame: str, target: np.ndarray) -> bool:
 
 
 def smooth_path(linkage: lw.Linkage, frames: int, seed: int = 7) -> np.ndarray:
-    """Return poses (frames, nq) along which every value swings once; quaternions stay."""
+    """Return poses (frames, nq) along which every value swings once; quaternions are constant."""
     rng = np.random.default_rng(seed)
-    low, high = linkage.random_pose(rng, 2)  # for what has no limits
+    low, high = linkage.random_pose(rng, 2)  # for values without limits
     low = np.where(np.isfinite(linkage.lower), linkage.lower, np.minimum(low, high))
     high = np.where(np.isfinite(linkage.upper), linkage.upper, np.maximum(low, high))
     swing = np.minimum(0.45 * (high - low), SWING)
@@ -227,7 +227,7 @@ def smooth_path(linkage: lw.Linkage, frames: int, seed: int = 7) -> np.ndarray:
 
 
 def _track(linkage: lw.Linkage, peer: Peer, result: Chain, frames: int) -> None:
-    """Follow a path from its first pose on."""
+    """Track a path from its first pose."""
     poses = smooth_path(linkage, frames)
     result.asked = float(np.abs(np.diff(poses, axis=0)).max(initial=0.0))
     targets = [peer.place(pose, result.frame) for pose in poses]
@@ -238,7 +238,7 @@ def _track(linkage: lw.Linkage, peer: Peer, result: Chain, frames: int) -> None:
 
 
 def _largest_step(linkage: lw.Linkage, before: np.ndarray, after: np.ndarray) -> float:
-    """Return the largest change of a value, whole turns counted, or of a rotation."""
+    """Return the largest change of a value (whole turns count), or of a rotation."""
     plain, _, _ = linkage.table.plain
     turns = [np.linalg.norm(linkage.difference(before, after)[v : v + 3]) for _, v in linkage.table.quaternions]
     return float(max([*np.abs(after - before)[plain].tolist(), *turns], default=0.0))
@@ -259,7 +259,7 @@ def main() -> None:
         try:
             file = Path(line.strip())
             report = judged(file, goals=options.goals, frames=options.frames, folders=options.folder)
-        except Exception as error:  # it is the contract that nothing else is raised
+        except Exception as error:  # the contract: nothing else is raised
             report = Report(line.strip(), trouble=_one_line(error))
         print(json.dumps(asdict(report)), flush=True)
 

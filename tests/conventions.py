@@ -1,13 +1,13 @@
-"""Skeletons as programs, capture systems and games name them: one body, and for each convention a table of names.
+"""Skeletons in the naming conventions of programs, capture systems and games: one body, and a table of names for each.
 
-Names are facts of these programs; the body, its places and its decoys are written here.
+The names are facts of these programs; the body, its dimensions and its decoy bones are made up here.
 """
 
 from __future__ import annotations
 
 import linkwork as lw
 
-# Parent and place of every role, in a T-pose that faces -y; left is +x, as in files with y up.
+# Parent and position of every role, in a T-pose that faces -y; left is +x, as in files with y up.
 BODY: dict[str, tuple[str, tuple[float, float, float]]] = {
     "hips": ("", (0.0, 0.0, 0.95)),
     "spine": ("hips", (0.0, 0.0, 1.05)),
@@ -41,16 +41,16 @@ DIGITS = ("thumb", "index", "middle", "ring", "little")
 def named(
     trunk: str, arm: str, leg: str, side: tuple[str, str], fingers: str = "", digits: str = "", of: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return names by role from words with {s} for the side; "-" stands for a role that is not there.
+    """Return names by role from words with {s} for the side; "-" stands for a missing role.
 
     Args:
         trunk: Names of hips, spine, chest, neck and head.
         arm: Names of collar bone, upper arm, forearm and hand.
         leg: Names of thigh, shin, foot and toes.
-        side: What stands for left and for right.
+        side: Replacements of {s} for left and right.
         fingers: Name of a finger's joint, with {s}, {d} and {k}.
-        digits: What stands for thumb, index, middle, ring and little.
-        of: What stands for the three joints of a finger, where that is not their number.
+        digits: Replacements of {d} for thumb, index, middle, ring and little.
+        of: Replacements of {k} for the three joints of a finger; their numbers by default.
     """
     names = dict(zip(ORDER, trunk.split(), strict=True))
     for word, text in zip(("left", "right"), side, strict=True):
@@ -273,8 +273,8 @@ CONVENTIONS: dict[str, dict[str, str]] = {
     ),
 }
 
-# What rigs carry beside their bones: name, the role it hangs on ("" is above the hips), its place in the world, and
-# whether it moves.
+# Decoys, further nodes of rigs: name, the role of the parent ("" is above the hips), position in the world, and whether
+# it moves.
 DECOYS: dict[str, tuple[tuple[str, str, tuple[float, float, float], bool], ...]] = {
     "KayKit": tuple(
         decoy
@@ -329,7 +329,7 @@ DECOYS: dict[str, tuple[tuple[str, str, tuple[float, float, float], bool], ...]]
 }
 
 
-# Twist bones in the chain: the bone below hangs on them. Name, the role it hangs on, its place, the role below.
+# Twist bones in the chain, parents of the bone below: name, role of the parent, position, role below.
 INSIDE = {
     "Daz": tuple(
         bone
@@ -344,7 +344,7 @@ INSIDE = {
 
 
 def body_of(convention: str) -> lw.Linkage:
-    """Return a body of ball joints whose links have the names of a convention, with its twist bones and decoys."""
+    """Return a body of ball joints with the link names of a convention, its twist bones and decoys."""
     names = CONVENTIONS[convention]
     b = lw.Builder(convention, base="Armature", root=lw.Fixed())
     place = {"": (0.0, 0.0, 0.0)}
@@ -368,5 +368,5 @@ def body_of(convention: str) -> lw.Linkage:
 
 
 def step_from(place: tuple[float, float, float], to: tuple[float, float, float]) -> tuple[float, ...]:
-    """Return the way from one place to another."""
+    """Return the vector from one position to another."""
     return tuple(y - x for x, y in zip(place, to, strict=True))

@@ -1,4 +1,4 @@
-"""The pages of the course as MkDocs builds them, without the rest of the documentation: seconds instead of twenty."""
+"""Builds the pages of the course with MkDocs, without the rest of the documentation, which takes twenty seconds."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import logging
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ONLY = "*.py\n*.md\n!learn/*.md\n"  # what is left out, and what is not
+ONLY = "*.py\n*.md\n!learn/*.md\n"  # exclude all pages but those of the course
 
 
 def build(folder: Path, theme: str = "material") -> Path:
-    """Build the course into a folder and return where its pages are."""
+    """Build the course into a folder and return the folder of its pages."""
     from mkdocs.commands.build import build as build_site
     from mkdocs.config import load_config
 
-    logging.getLogger("mkdocs").setLevel(logging.ERROR)  # links into the rest of the documentation lead nowhere here
+    logging.getLogger("mkdocs").setLevel(logging.ERROR)  # links to other pages are broken here
     config = load_config(
         str(ROOT / "mkdocs.yml"),
         site_dir=str(folder),

@@ -1,4 +1,4 @@
-"""Small batches of every kind, for the simulator of a graphics card and for the processor."""
+"""Small batches of every kind, for the GPU simulator and the CPU."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from linkwork.kernels.cards import require_library
 
 PANDA = lw.models.panda()
 OTHERS = {
-    "balls": (random_chain(np.random.default_rng(18), 5), "tip"),  # with hinges, a screw and a universal joint
-    "slides": (random_chain(np.random.default_rng(20), 5), "tip"),  # with hinges, a ball and an endless turn
+    "balls": (random_chain(np.random.default_rng(18), 5), "tip"),  # with revolute joints, a screw and a universal joint
+    "slides": (random_chain(np.random.default_rng(20), 5), "tip"),  # with a ball, and a joint that turns without limit
     "human": (lw.models.human(), "left_hand"),
 }
 TARGETS = PANDA.forward(PANDA.random_pose(0, 6), frame="tip")
 TARGETS[1, 0, 3] += 2.0  # out of reach
 TARGETS[2, 1, 1] = np.nan
-UR5 = lw.models.ur5()  # its limits are two whole turns
+UR5 = lw.models.ur5()  # with joint ranges of two turns
 TURNED, FAR_STARTS = UR5.forward(UR5.random_pose(1, 4), frame="tip"), UR5.random_pose(2, 4)
-FEW = 12  # starts, where one target is never reached: the simulator takes seconds for a hundred
+FEW = 12  # starts for an unreachable target: the simulator takes seconds for a hundred
 CASES: dict[str, dict[str, Any]] = {
     "race": {},
     "single": {"dtype": "float32"},
@@ -40,7 +40,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def why_not() -> str:
-    """Return why numba-cuda, and so its simulator, cannot be used here; or nothing."""
+    """Return why numba-cuda and its simulator cannot be used here; empty if they can."""
     try:
         require_library()
     except (DeviceError, MissingExtraError) as error:
@@ -49,7 +49,7 @@ def why_not() -> str:
 
 
 def _beads(arm: lw.Linkage, radius: float) -> lw.Linkage:
-    """Return an arm whose links are balls; those next but one to each other may touch."""
+    """Return an arm whose links are spheres; pairs with one link between them may touch."""
     frames, made = arm.forward(np.zeros(arm.nq)), {}
     for link, parent in zip(arm.links[1:], arm.parents[1:], strict=True):
         way = (np.linalg.inv(frames[arm.links[parent]]) @ frames[link])[:3, 3]
@@ -58,7 +58,7 @@ def _beads(arm: lw.Linkage, radius: float) -> lw.Linkage:
     return arm.replace(links={name: {"visuals": balls} for name, balls in made.items()}, disabled_pairs=near)
 
 
-# Arms among obstacles: of balls, of capsules and cylinders, and one whose goals have no closed form
+# Arms with obstacles: made of spheres, of capsules and cylinders, and one without a closed form
 OBSTACLES = lw.World(
     [
         lw.Obstacle(lw.Box((0.3, 0.3, 0.5)), (0.5, 0.25, 0.4), name="box"),
@@ -77,7 +77,7 @@ FREE: dict[str, tuple[lw.Linkage, dict[str, Any]]] = {
 
 
 def free_targets(name: str) -> Any:
-    """Return targets that free poses have; where they are searched for, the last one is inside the box."""
+    """Return targets of collision-free poses; without a closed form, the last one is inside the box."""
     arm, options = FREE[name]
     poses = arm.random_pose(1, 60)
     targets = arm.forward(poses[~lw.collides(arm, poses, OBSTACLES, margin=AVOID.margin)][:2], frame="tip")
@@ -90,9 +90,9 @@ FORMS = ("UR10e", "Puma 560", "KUKA KR6 R900")  # arms in closed form, of `six_j
 
 
 def form_targets(name: str) -> Any:
-    """Return targets of an arm: some reached, one with a straight elbow or wrist each, one too far, one that is none.
+    """Return targets of an arm: some reached, a straight elbow, a straight wrist, one too far, one invalid.
 
-    Of a straight wrist the solutions are a continuum.
+    A straight wrist has a continuum of solutions.
     """
     poses = six_joint_arms.poses(name, 7)
     poses[3, 4], poses[4, 2] = 0.0, 0.0
@@ -116,5 +116,5 @@ def case_of(name: str) -> tuple[lw.Linkage, str, Any, dict[str, Any]]:
 
 
 def starts_of(count: int) -> Any:
-    """Return a start for each of some targets."""
+    """Return a start for each target."""
     return PANDA.random_pose(4, count)

@@ -1,6 +1,6 @@
-"""What `test_cuda` runs in numba-cuda's simulator: a process of its own, whose results it leaves in a file.
+"""Runs the cases of `test_cuda` in numba-cuda's simulator, in a separate process, and writes the results to a file.
 
-It is started with ``NUMBA_ENABLE_CUDASIM=1``.
+The simulator needs ``NUMBA_ENABLE_CUDASIM=1`` from the start of a process.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from linkwork.solvers.batch_work import work_on
 
 
 def there(array: Any) -> DeviceArray:
-    """Return an array on the card."""
+    """Return an array on the GPU."""
     return DeviceArray(cuda.to_device(np.ascontiguousarray(array).ravel()), array.shape)
 
 
@@ -50,7 +50,7 @@ def kept(found: dict[str, Any], name: str, batch: lw.Batch) -> None:
 
 
 def in_rounds(found: dict[str, Any]) -> None:
-    """Search as for many targets: rounds without races, with the starts that the processor takes."""
+    """Search as for many targets: rounds without races, with the same starts as on the CPU."""
     search.FEW, search.RACERS, search.CROWD, search.RACE_STARTS, search.STRAGGLERS = 0, 1, 1, 0, 0
     search.FORM_TRIES = 0  # no closed form
     kept(found, "rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
@@ -58,7 +58,7 @@ def in_rounds(found: dict[str, Any]) -> None:
 
 
 def written_out(found: dict[str, Any]) -> None:
-    """Search in rounds with kernels that are written out for a chain, as after very many targets."""
+    """Search in rounds with kernels generated for a chain, as after very many targets."""
     search.COMPILING = 0.0
     kept(found, "written rounds", lw.solve_batch(PANDA, "tip", TARGETS, device="cuda"))
     kept(found, "written starts", lw.solve_batch(PANDA, "tip", TARGETS[:4], start=starts_of(4), device="cuda"))
@@ -67,14 +67,14 @@ def written_out(found: dict[str, Any]) -> None:
 
 
 def formed(found: dict[str, Any]) -> None:
-    """Answer by the closed form of seven joints, as after very many targets; what it leaves is searched for."""
+    """Solve by the closed form of seven joints, as after very many targets; the search takes the rest."""
     search.FEW, search.FORM_TRIES, search.COMPILING = 0, 6, 0.0
-    panda = PANDA.replace()  # a search of its own
+    panda = PANDA.replace()  # with its own search
     kept(found, "form", lw.solve_batch(panda, "tip", TARGETS, device="cuda"))
 
 
 def free_answers(found: dict[str, Any]) -> None:
-    """Keep clear of obstacles: targets stay on the card, so that the processor does not see to what is left."""
+    """Avoid obstacles: targets stay on the GPU, so the CPU does not solve the rest."""
     keeping_clear.FINER, keeping_clear.ROUNDS, keeping_clear.SURE, search.RACE_STARTS = 0, 2, 1, 8
     keeping_clear.tried = lambda tries: tried(tries[:2])
     for name, (arm, options) in FREE.items():
@@ -86,7 +86,7 @@ def free_answers(found: dict[str, Any]) -> None:
 
 
 def all_solutions(found: dict[str, Any]) -> None:
-    """Find all solutions of arms in closed form, of targets of the host and of the card."""
+    """Find all solutions of arms in closed form, for targets in host and GPU memory."""
     for name in FORMS:
         arm, targets = six_joint_arms.linkage(name), form_targets(name)
         for dtype in (np.float32, np.float64):
@@ -109,7 +109,7 @@ def several(found: dict[str, Any]) -> None:
 
 
 def keys() -> Iterator[str]:
-    """Yield the names under which kernels are kept, of searches that differ in one thing each."""
+    """Yield the cache keys of kernels, for searches that differ in one property each."""
     for given in (False, True):
         for options in ({}, {"orientation": False}, {"position": False}, {"free": "z"}, {"limits": "ignore"}):
             prepared = lw.prepare(PANDA, "tip", **options)
@@ -119,7 +119,7 @@ def keys() -> Iterator[str]:
 
 
 def settled(found: dict[str, Any]) -> None:
-    """Choose kernels for few targets, once for good: that very many come changes nothing any more."""
+    """Choose kernels for few targets for good: a later large batch does not change them."""
     arm = PANDA.replace()
     settle_card(arm, "tip", TARGETS[:1], None, 10, device="cuda:0")
     engine = work_on("cuda:0", arm, "tip", None, None, None, {}).card.engine((4, 4), False, 10**12)
@@ -140,7 +140,7 @@ def main(path: str) -> None:
     kept(found, "starts there", lw.solve_batch(PANDA, "tip", there(TARGETS[:4]), start=starts, device="cuda"))
     kept(found, "turns", lw.solve_batch(UR5, "tip", TURNED, start=FAR_STARTS, device="cuda"))
     search.LITTLE, search.SMALL, free = 0, 0, search.free_memory
-    search.free_memory = lambda: 5 * 400  # room for a few targets only
+    search.free_memory = lambda: 5 * 400  # memory for a few targets
     kept(found, "split", lw.solve_batch(PANDA, "tip", there(TARGETS), device="cuda"))
     search.free_memory = free
     kept(found, "blocks", next(iter(lw.solve_blocks(PANDA, "tip", [TARGETS], device="cuda"))))
@@ -161,7 +161,7 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    if hasattr(os, "sched_setaffinity"):  # on several, its threads fight over Python's lock
+    if hasattr(os, "sched_setaffinity"):  # on several cores, its threads compete for the GIL
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    with np.errstate(over="ignore"):  # hashed numbers run over, as they should
+    with np.errstate(over="ignore"):  # hashing overflows on purpose
         main(sys.argv[1])

@@ -1,4 +1,4 @@
-"""FBX files as text, version 7.4: nodes, curves and bind poses, as far as the tests of the reader need them."""
+"""Writes FBX files as text, version 7.4, with nodes, curves and bind poses, for tests of the reader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-SECOND = 46_186_158_000  # FBX counts time in these
+SECOND = 46_186_158_000  # ticks per second in FBX
 RATES = {24: 11, 30: 6, 60: 3, 120: 1}  # the numbers of frame rates in FBX
 UP = {"y": (1, 2, 1), "z": (2, 1, -1)}  # up axis, front axis and its sign
 PROPERTY = {"Lcl Translation": "A", "Lcl Rotation": "A", "Lcl Scaling": "A"}
@@ -16,7 +16,7 @@ PROPERTY = {"Lcl Translation": "A", "Lcl Rotation": "A", "Lcl Scaling": "A"}
 
 @dataclass
 class Node:
-    """A node: its name, the one above it, properties by name, and curves by property as (times, values (n, 3))."""
+    """A node: its name, its parent, properties by name, and curves by property as (times, values (n, 3))."""
 
     name: str
     parent: int = -1
@@ -77,7 +77,7 @@ def _animate(nodes: Sequence[Node], objects: list[str], links: list[str], stop: 
             count, keys = len(times), ",".join(str(round(time * SECOND)) for time in times)
             for axis, row in enumerate(np.transpose(values).tolist()):
                 curve = f"KeyTime: *{count} {{ a: {keys} }} KeyValueFloat: *{count} {{ a: {','.join(map(str, row))} }}"
-                curve += f"\nKeyAttrFlags: *1 {{ a: 4 }} KeyAttrRefCount: *1 {{ a: {count} }}"  # 4: straight lines
+                curve += f"\nKeyAttrFlags: *1 {{ a: 4 }} KeyAttrRefCount: *1 {{ a: {count} }}"  # 4: linear
                 curve += " KeyAttrDataFloat: *4 { a: 0,0,0,0 }"
                 objects.append(f'AnimationCurve: {own + 1 + axis}, "AnimCurve::", "" {{ KeyVer: 4008\n{curve} }}')
                 links.append(f'C: "OP",{own + 1 + axis},{own},"d|{"XYZ"[axis]}"')

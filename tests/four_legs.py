@@ -1,4 +1,4 @@
-"""Four-legged figures, made here: a robot dog, and a fox as animation programs name and hang it."""
+"""Four-legged bodies: a robot dog, and a fox with the names and hierarchy of animation programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import linkwork as lw
 
 
 def robot(names: str = "{leg}_{part}") -> lw.Linkage:
-    """Return a robot dog as many are: a joint that spreads the leg, thigh and calf, no foot; a keyframe of standing."""
+    """Return a typical robot dog: hip abduction, thigh, calf, no foot; with a standing keyframe."""
     b = lw.Builder("robot", base="base", root=lw.Floating())
     for leg, x, y in (("FL", 0.19, 0.05), ("FR", 0.19, -0.05), ("RL", -0.19, 0.05), ("RR", -0.19, -0.05)):
         hip, thigh, calf = (names.format(leg=leg, part=part) for part in ("hip", "thigh", "calf"))
@@ -31,7 +31,7 @@ def robot(names: str = "{leg}_{part}") -> lw.Linkage:
 
 
 def fox(mirrored: bool = False) -> lw.Linkage:
-    """Return a fox of ball joints whose legs are named as arms and legs, as animation programs name them."""
+    """Return a fox of ball joints; its legs have the names of arms and legs, as in animation programs."""
     b = lw.Builder("fox", base="Armature", root=lw.Fixed())
     b.joint("b_Hip", "b_Hip", lw.Floating(), at=(0.27, 0, 0.43)).ball("Spine1", "Spine1", at=(-0.05, 0, 0.12))
     b.ball("Spine2", "Spine2", at=(-0.22, 0, 0)).ball("Neck", "Neck", at=(-0.25, 0, 0)).ball(

@@ -1,4 +1,4 @@
-"""Coal as the judge of answers to MotionBenchMaker's problems."""
+"""Coal as a reference for answers to MotionBenchMaker's problems."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from linkwork.transforms import FloatArray
 
 
 def joints(arm: lw.Linkage, one: str, two: str) -> int:
-    """Return how many joints move two links against each other: across one or none, they touch always."""
+    """Return the number of joints between two links; with one or none, they always touch."""
     paths = [set(arm.path_to(name)[0]) for name in (one, two)]
     return sum(arm.arcs[arc].articulation.nv for arc in paths[0] ^ paths[1])
 
 
 class Judge:
-    """Coal, with the spheres, the obstacles and the pairs of the files: least distance of a pose from anything."""
+    """Coal with the spheres, obstacles and pairs of the files; computes the least distance at a pose."""
 
     def __init__(self, arm: lw.Linkage, problem: dict[str, Any]) -> None:
         self.arm, self.obstacles = arm, []
@@ -48,7 +48,7 @@ class Judge:
         frames, least = self.arm.forward(q), np.inf
         places = [(frames[name] @ np.append(centre, 1.0))[:3] for name, centre, _ in self.balls]
         for (name, _, radius), place in zip(self.balls, places, strict=True):
-            if name == self.arm.links[0]:  # the base stands where it stands
+            if name == self.arm.links[0]:  # the base does not move
                 continue
             ball, at = coal.Sphere(radius), coal.Transform3s(np.eye(3), place)
             for shape, pose in self.obstacles:

@@ -1,7 +1,7 @@
-"""MotionBenchMaker's problems as a folder of JSON files holds them; `free_judge` judges answers.
+"""Reads MotionBenchMaker's problems from a folder of JSON files; `free_judge` checks answers.
 
-A folder has a file a scene, with a hundred problems, and for each robot a URDF whose links are spheres and an SRDF with
-the pairs that need no check.
+The folder has one file per scene, with a hundred problems, and for each robot a URDF with links of spheres and an SRDF
+with the pairs that need no check.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCENES = {
 
 @cache
 def robot(folder: Path, name: str) -> lw.Linkage:
-    """Return an arm of spheres with the pairs of its SRDF."""
+    """Return an arm of spheres, without the pairs that its SRDF disables."""
     arm = lw.load(folder / f"{name}_spherized.urdf")
     text = (folder / f"{name}.srdf").read_text(encoding="utf-8")
     pairs = re.findall(r'disable_collisions link1="([^"]+)" link2="([^"]+)"', text)
@@ -36,7 +36,7 @@ def robot(folder: Path, name: str) -> lw.Linkage:
 
 
 def problems(folder: Path, scene: str) -> tuple[lw.Linkage, list[dict[str, Any]]]:
-    """Return the robot of a scene and its problems."""
+    """Return the robot and the problems of a scene."""
     data = json.loads((folder / f"{scene}.json").read_text(encoding="utf-8"))
     return robot(folder, data["robot"]), data["problems"]
 

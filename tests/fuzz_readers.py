@@ -1,9 +1,9 @@
-"""Feed a reader with anything: ``python tests/fuzz_readers.py FORMAT [folder] [-max_total_time=60]``, with atheris.
+"""Fuzz a file reader with atheris: ``python tests/fuzz_readers.py FORMAT [folder] [-max_total_time=60]``.
 
-Whatever the bytes, a file is read or refused by a `FormatError`: no other error, no warning, no crash, no endless wait.
-What is read in a format that holds all of it comes back from a file that we write. The folder keeps what was found
-interesting, beside the files of `fuzz_seeds`; a file in its place is fed alone. `formats/test_fuzz_readers.py` runs the
-same contract on damaged seeds.
+Any bytes are either read or refused with a `FormatError`: no other error, no warning, no crash, no hang. If the format
+can also be written, the content survives writing and reading again. The folder collects inputs that reach new code,
+besides the files of `fuzz_seeds`; if a file is given instead, only that file is read. `formats/test_fuzz_readers.py`
+runs the same contract on damaged seeds.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from linkwork.formats.worlds import read_world
 
 try:
     import atheris
-except ImportError:  # it has no wheels for every system, and only `make fuzz` needs it
+except ImportError:  # it has no wheels for some systems, and only `make fuzz` needs it
     atheris = None
 
-ENORMOUS = 1e40  # near the largest numbers that are read, those written may be just too large
+ENORMOUS = 1e40  # beyond this, written numbers may exceed the largest that are read
 LIMITS = ("-rss_limit_mb=3000", "-max_len=20000")
 PATIENCE = 30  # s for one file
 
@@ -48,10 +48,10 @@ class Kind:
     """A kind of file.
 
     Args:
-        name: What the file is called while it is fed.
-        read: What reads it.
-        returns: Whether what is read is written and read again.
-        apart: Whether it is read in a process of its own, which is ended when it takes too long.
+        name: Name of the file that is fed.
+        read: The function that reads it.
+        returns: Whether the content is written and read again.
+        apart: Whether it is read in a separate process, which is ended if it takes too long.
     """
 
     name: str
@@ -100,7 +100,7 @@ KINDS = {
 
 
 def feed(kind: str, data: bytes, folder: Path) -> bool:
-    """Read bytes as a file of a kind; tell whether they were one, after writing it and reading it again."""
+    """Read bytes as a file of a kind; return whether they are valid, after writing the content and reading it again."""
     row = KINDS[kind]
     path = folder / row.name
     path.write_bytes(data)
@@ -116,7 +116,7 @@ def feed(kind: str, data: bytes, folder: Path) -> bool:
 
 
 def _comes_back(content: Content, path: Path) -> None:
-    """Raise unless what was read can be written and read: the same links, and coordinates as many."""
+    """Raise unless the content can be written and read again, with the same links and number of coordinates."""
     largest = max((abs(clip.poses).max(initial=0.0) for clip in content.clips.values()), default=0.0)
     if path.suffix == ".bvh" and max(largest, content.linkage.length) > ENORMOUS:
         return
@@ -137,13 +137,13 @@ def _comes_back(content: Content, path: Path) -> None:
 
 @cache
 def _program(file: str) -> Callable[[], None]:
-    """Return what a program of the package runs, its imports done: processes that are forked need not do them again."""
+    """Return the main function of a program of the package, imports done, so that forks need not repeat them."""
     main: Callable[[], None] = runpy.run_path(file)["main"]
     return main
 
 
 def _forked(command: list[str], *, input: bytes, timeout: float, **_: object) -> SimpleNamespace:  # noqa: A002
-    """Run a program of the package in a fork of this process, in milliseconds: a new Python takes half a second."""
+    """Run a program of the package in a fork of this process: milliseconds; a new Python takes half a second."""
     main = _program(command[5])
     with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as answer:
         request.write(input)
@@ -170,7 +170,7 @@ def _forked(command: list[str], *, input: bytes, timeout: float, **_: object) ->
 
 
 def _watched() -> None:
-    """Let atheris see which branches of the readers an input takes."""
+    """Instrument the readers, so that atheris sees the branches that an input takes."""
     for thing in gc.get_objects():
         if isinstance(thing, FunctionType) and str(thing.__module__).startswith("linkwork.formats"):
             atheris.instrument_func(thing)
@@ -185,11 +185,11 @@ def main() -> None:
     options = [word for word in arguments if word.startswith("-")]
     paths = [Path(word) for word in arguments if not word.startswith("-")]
     logging.disable(logging.WARNING)
-    fbx.MAX_VALUES = 20_000  # ufbx takes half a minute for those of the longest motions that are read
+    fbx.MAX_VALUES = 20_000  # at the usual limit, ufbx takes half a minute
     child.subprocess = SimpleNamespace(**(vars(subprocess) | {"run": _forked}))
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as beginning:
         whole = fuzz_seeds.seeds(kind)
-        if not all(feed(kind, data, Path(scratch)) for data in whole):  # and what reads them is imported now
+        if not all(feed(kind, data, Path(scratch)) for data in whole):  # this also imports the readers
             sys.exit(f"a seed of {kind} is not read")
         _watched()
         if not any(path.is_file() for path in paths):

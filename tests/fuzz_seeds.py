@@ -1,4 +1,4 @@
-"""Files that fuzzing starts from, small and made here: together they touch every part of a reader."""
+"""Seeds for fuzzing: small synthetic files that together reach every part of a reader."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ points:
 
 
 def arm() -> lw.Linkage:
-    """The linkage whose poses, groups and motions files without a linkage of their own hold."""
+    """The linkage for files that hold only poses, groups or motions."""
     return lw.models.planar([2, 1])
 
 

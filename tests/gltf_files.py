@@ -1,4 +1,4 @@
-"""Small glTF files under construction, and motions to write."""
+"""Builds small glTF files, and motions to write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def model(name: str) -> lw.Linkage:
 
 
 def motion(linkage: lw.Linkage, seed: int = 0) -> lw.Clip:
-    """A motion through two random poses, at 12 frames a second."""
+    """A motion through two random poses, at 12 frames per second."""
     rng = np.random.default_rng(seed)
     stops = [linkage.neutral(), *(linkage.random_pose(rng) for _ in range(2)), linkage.neutral()]
     return lw.interpolate(linkage, [(0.4 * k, q) for k, q in enumerate(stops)], fps=12)
@@ -74,7 +74,7 @@ class File:
         return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
     def save(self, folder: Path, name: str = "file.glb", buffer: str = "") -> Path:
-        """Write the file; a .gltf has its numbers in another file, or within itself where no `buffer` is named."""
+        """Write the file; a .gltf has its numbers in the file `buffer`, or embedded if that is empty."""
         path = folder / name
         if path.suffix == ".glb":
             path.write_bytes(self.glb())
@@ -89,7 +89,7 @@ class File:
 
 
 def at(clip: lw.Clip, time: float):
-    """Straight lines between the frames of a clip."""
+    """Return the pose at a time, linear between the frames of a clip."""
     times = np.clip([time], clip.times[0], clip.times[-1])
     return clips.sample(clip.linkage, clip.times, clip.poses, times, kind="linear", wrap=False)[0]
 
@@ -106,18 +106,18 @@ def local_matrix(node: dict):
     return matrix
 
 
-# A figure with a skin, as modelling programs export it
+# A body with a skin, in the style of modelling programs
 
 
 def rigged(path: str, interpolation: str) -> tuple[File, list]:
-    """Return a file whose joints hang below a turned matrix and an armature a hundred times too large, and its keys.
+    """Return a file with joints below a rotated node and an armature with scale 100, and its keys.
 
-    One joint moves at `path` (translation, rotation or scale), another turns against it; one node has no name, the
-    joints' quaternions have three digits.
+    One joint is animated at `path` (translation, rotation or scale), another rotates the opposite way; one node has no
+    name, and the quaternions of joints have three digits.
     """
     rng = np.random.default_rng(7)
     standing = np.eye(4)
-    standing[:3, :3] = UP.T  # as exporters of programs with z up write it
+    standing[:3, :3] = UP.T  # as programs with z up export it
     nodes: list[dict] = [
         {"name": "Z_UP", "matrix": standing.T.ravel().tolist(), "children": [1, 7]},
         {"name": "Armature", "scale": [100, 100, 100], "children": [2]},
@@ -145,7 +145,7 @@ def rigged(path: str, interpolation: str) -> tuple[File, list]:
 
 
 def key_value(track, time: float) -> np.ndarray:
-    """Return what a track says at a time, by the words of the standard."""
+    """Return the value of a track at a time, as the standard defines it."""
     _, path, times, values, interpolation = track
     k = min(int(np.searchsorted(times, time, side="right")) - 1, len(times) - 2)
     step = times[k + 1] - times[k]
@@ -176,7 +176,7 @@ def worlds(nodes: list[dict], tracks, time: float | None) -> dict[int, np.ndarra
     return found
 
 
-# A figure that wears a skin
+# A body with a skin
 
 COUNT, JOINTS = 30, [2, 3, 4, 5, 6]
 RNG = np.random.default_rng(5)
@@ -188,7 +188,7 @@ BINDS[:, 3] = [0, 0, 0, 1]
 
 
 def dressed(path="rotation", **primitive) -> tuple[File, list]:
-    """Return a rigged file whose last node wears a skin, and whose joint 4 carries a mesh without one."""
+    """Return a rigged file whose last node has a skinned mesh, and whose joint 4 carries a mesh without a skin."""
     file, tracks = rigged(path, "LINEAR")
     attributes = {"POSITION": file.numbers(CORNERS), "NORMAL": file.numbers(np.tile([0.0, 0.0, 1.0], (COUNT, 1)))}
     skinned = attributes | {"JOINTS_0": file.numbers(OWNERS), "WEIGHTS_0": file.numbers(WEIGHTS)}
@@ -222,7 +222,7 @@ def character() -> File:
 
 
 def wandering(body: lw.Linkage, name: str = "new") -> lw.Clip:
-    """A motion of all joints, whose body as a whole goes somewhere."""
+    """A motion of all joints, with a travelling root."""
     body = body.replace(root="floating")
     rng = np.random.default_rng(3)
     poses = [body.neutral(), body.random_pose(rng), body.random_pose(rng)]

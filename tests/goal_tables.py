@@ -1,4 +1,4 @@
-"""Tables of goals as files, for the tests of datasets."""
+"""Writes tables of goals to files, for tests of datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A goal of every class, and of every form a class has, for the tests of goals and of the solvers that serve them."""
+"""A goal of every class, and of every form of a class, for tests of goals and solvers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINKAGES: dict[str, tuple[Callable[[], lw.Linkage], tuple[str, str, str, str]]] 
 
 
 def heavy(linkage: lw.Linkage) -> lw.Linkage:
-    """Return a linkage whose links weigh something."""
+    """Return a linkage whose links have masses."""
     if any(link.visuals for link in linkage.nodes):
         return linkage
     links = {name: {"inertia": lw.Inertia(1.0 + k, (0.1, 0.02 * k, -0.05))} for k, name in enumerate(linkage.links)}
@@ -29,7 +29,7 @@ def heavy(linkage: lw.Linkage) -> lw.Linkage:
 
 
 def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: np.ndarray, **options: Any) -> Goal:
-    """Return a goal of a kind that holds at a pose; a new row of GOALS needs one here."""
+    """Return a goal of a kind that is met at a pose; a new row of GOALS needs one here."""
     root, middle, tip, other = frames
     worlds = {frame: linkage.forward(q, frame=frame) for frame in frames}
     world, point = worlds[tip], worlds[tip][:3, 3]
@@ -52,7 +52,7 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
 
     def kept_clear() -> lw.Avoid:
         least = float(lw.Avoid(balls, self=False).clearance(linkage, q))
-        given = {name: value for name, value in options.items() if name != "tolerance"}  # its margin says all
+        given = {name: value for name, value in options.items() if name != "tolerance"}  # it has a margin instead
         return lw.Avoid(balls, self=False, margin=least - HAIR, **given)
 
     makers: dict[str, Callable[[], Goal]] = {
@@ -78,7 +78,7 @@ def make(kind: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: n
 
 
 def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, str], q: np.ndarray) -> Goal:
-    """Return another form of a goal, which need not hold at any pose."""
+    """Return another form of a goal, which may not be met at any pose."""
     tip, other = frames[2:]
     path = [linkage.arcs[k].name for k in linkage.path_to(tip)[0] if linkage.arcs[k].articulation.nv]
     world = linkage.forward(q, frame=tip)
@@ -116,7 +116,7 @@ def variant_of(variant: str, linkage: lw.Linkage, frames: tuple[str, str, str, s
 
 
 def _held(link: str) -> lw.World:
-    """Return a cup in a link's grip, and a wall and a floor around."""
+    """Return a world with a cup held by a link, a wall and a floor."""
     cup = lw.Obstacle(lw.Cylinder(0.04, 0.1), (0.0, 0.05, 0.1), name="cup", link=link)
     wall = lw.Obstacle(lw.Box((0.1, 3.0, 3.0)), (1.5, 0, 1), name="wall")
     return lw.World([cup, wall, lw.Obstacle(lw.HalfSpace(), (0, 0, -2))])

@@ -1,4 +1,4 @@
-"""Figures that other programs computed, kept here as numbers."""
+"""Reference numbers, computed by other programs."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ COMPUTED = ("q", "T_links", "T_end", "J0")
 
 
 def dh_table(name: str) -> str:
-    """Return the table of an arm alone, as that library's users dump it into a file."""
+    """Return only the table of an arm, in the layout of that library."""
     return json.dumps({key: value for key, value in DH[name].items() if key not in COMPUTED})

@@ -1,4 +1,4 @@
-"""Arms whose solutions are differentiated, by name, and how targets are moved: for the tests of three libraries."""
+"""Arms by name, and motions of targets, for tests of derivatives with three libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkwork.transforms import FloatArray
 
 
 def slides() -> lw.Linkage:
-    """Return an arm of slides, a screw and turns, one of which another joint follows."""
+    """Return an arm of prismatic joints, a screw and revolute joints; another joint follows one of these."""
     b = lw.Builder("slides").prismatic("rail", "cart", axis="x", limits=(-2.0, 2.0)).revolute("turn", "post", axis="z")
     b = b.prismatic("lift", "head", axis="z", limits=(0.0, 1.5), at=(0.0, 0.1, 0.3)).revolute("nod", "boom", axis="y")
     b = b.screw("drill", "bit", axis="x", lead=0.2, at=(0.4, 0.0, 0.0)).revolute("tilt", "tool", axis="z")
@@ -26,14 +26,14 @@ def balls() -> lw.Linkage:
 
 
 def five() -> lw.Linkage:
-    """Return an arm of five joints: it cannot follow every motion of its target."""
+    """Return an arm of five joints, which cannot follow every motion of its target."""
     return lw.models.ur5().freeze(lw.models.ur5().joints[-1], at=0.3)
 
 
 ARMS: dict[str, Any] = {
     "panda": lw.models.panda,  # seven joints
     "ur5": lw.models.ur5,  # six, in closed form
-    "stanford": lw.models.stanford,  # six, one of them a slide
+    "stanford": lw.models.stanford,  # six, one of them prismatic
     "scara": lw.models.scara,  # four
     "planar": lambda: lw.models.planar([2.0, 1.5, 1.0]),
     "slides": slides,
@@ -43,7 +43,7 @@ ARMS: dict[str, Any] = {
 
 
 def moved(targets: FloatArray, twists: FloatArray) -> FloatArray:
-    """Return poses (..., 4, 4) moved by twists (..., 6): their origins, and turned about these, by the world's axes."""
+    """Return poses (..., 4, 4) moved by twists (..., 6) about their origins, along the world's axes."""
     result = np.array(np.broadcast_to(targets, (*np.broadcast_shapes(targets.shape[:-2], twists.shape[:-1]), 4, 4)))
     result[..., :3, :3] = (
         Rotation.from_rotvec(twists[..., 3:].reshape(-1, 3)).as_matrix().reshape(*twists.shape[:-1], 3, 3)

@@ -1,6 +1,6 @@
-"""The house as it stands: what every module imports, and a picture of the packages.
+"""Imports of all modules, the order of the packages, and a picture of them.
 
-``python tests/house.py`` draws ``docs/pictures/house.svg``; `test_layers` holds the order.
+``python tests/house.py`` draws ``docs/pictures/house.svg``; `test_layers` checks the order.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "linkwork"
 PICTURE = ROOT / "docs" / "pictures" / "house.svg"
 
-# A package imports only packages that stand before it. Three files come before all of them (the version is in
-# `__init__`, which imports nothing until it is asked), one after.
+# A package imports only packages above it. Three files come before all of them, one after. `__init__` may be first
+# because it imports nothing until a name is used; others import the version from it.
 PACKAGES = {
-    "kernels": "compiled code: numbers and pointers",
-    "linkage": "the model: links, joints, poses, kinematics",
-    "collision": "what stands in the way, and how near",
-    "goals": "what is wanted",
-    "solvers": "how it is found",
-    "explain": "why, and what else",
+    "kernels": "compiled code for numbers and pointers",
+    "linkage": "links, joints, poses, forward kinematics",
+    "collision": "obstacles, collision shapes, distances",
+    "goals": "goals with errors and Jacobians",
+    "solvers": "inverse kinematics, closed forms, loops",
+    "explain": "diagnoses, all solutions, workspaces",
     "motion": "clips, keys, tracking, inspection",
-    "formats": "files in and out",
-    "models": "ready-made linkages",
-    "retargeting": "one motion, another body",
-    "draw": "pictures, films, the gallery",
-    "scale": "datasets: threads, a card, a cluster",
-    "studio": "the page in the browser",
-    "cli": "one file a family of commands",
+    "formats": "reading and writing files",
+    "models": "ready-made linkages, synthesis, lessons",
+    "retargeting": "motions transferred between bodies",
+    "draw": "pictures, films, pages, the gallery",
+    "scale": "datasets on threads, GPUs and clusters",
+    "studio": "the editor in the browser",
+    "cli": "the command line",
 }
 ORDER = ("__init__", "errors", "transforms", *PACKAGES, "__main__")
 
-# Conveniences look ahead, inside functions: `Clip.save`, `World.save` and `Linkage.pack` write, a linkage knows its
-# closed forms, what collides is read from mesh files, a solution explains itself, and all of them show themselves in a
-# notebook.
+# Exceptions, imported inside functions for convenience: `Clip.save`, `World.save` and `Linkage.pack` write files,
+# linkages find their closed forms, collision shapes are read from mesh files, `Solution.explain` gives reasons, and
+# objects display themselves in notebooks.
 DOORS = {
     ("collision.obstacles", "formats.worlds"),
     ("collision.surfaces", "formats.mesh_export"),
@@ -50,7 +50,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def tree(path: Path) -> ast.Module:
-    """Return a module as parsed; kept by nobody, for all of them together are 90 MB."""
+    """Return the syntax tree of a module; it is not cached, since all trees together take 90 MB."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -69,7 +69,7 @@ def room(module: str) -> str:
 
 
 def statements(path: Path) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Return every import that runs, and whether it stands inside a function."""
+    """Return every import that runs, and whether it is inside a function."""
     waiting: list[tuple[ast.AST, bool]] = [(tree(path), False)]
     while waiting:
         node, inside = waiting.pop()
@@ -101,7 +101,7 @@ def own_modules(path: Path, node: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def imported(path: Path, *, lazily: bool) -> set[str]:
-    """Return what a module imports when it is loaded, or at any time (inside functions too)."""
+    """Return the modules that a module imports when it is loaded or, with `lazily`, at any time."""
     return {m for node, inside in statements(path) if lazily or not inside for m in own_modules(path, node)}
 
 
@@ -110,7 +110,7 @@ EVER = {name: imported(path, lazily=True) - {name} for name, path in MODULES.ite
 
 
 def arrows() -> set[tuple[str, str]]:
-    """Return which package imports which, the doors aside."""
+    """Return the imports between packages, without those of `DOORS`."""
     pairs = {(here, there) for here, modules in EVER.items() for there in modules} - DOORS
     return {(room(a), room(b)) for a, b in pairs if room(a) != room(b) and {room(a), room(b)} <= set(PACKAGES)}
 
@@ -127,7 +127,7 @@ COLOURS = ("#3f51b5", "#00897b", "#c2185b", "#6d4c41")
 
 
 def picture() -> str:
-    """Return the packages as an SVG: bars as long as their code, arrows from a package to those it imports."""
+    """Return an SVG of the packages: a bar for the lines of each, and arrows to the packages that it imports."""
     measured, place = sizes(), {package: TOP + ROW * k for k, package in enumerate(PACKAGES)}
     longest = max(lines for _, lines in measured.values())
     height = TOP + ROW * len(PACKAGES) + 34
@@ -136,8 +136,8 @@ def picture() -> str:
         '<rect width="100%" height="100%" fill="#fff"/>',
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0 8 4 0 8z" fill="context-stroke"/></marker></defs>',
-        f'<text x="{LEFT}" y="20" fill="#555">Packages in their order. An arrow leads up, from a package to one '
-        "that it imports.</text>",
+        f'<text x="{LEFT}" y="20" fill="#555">Packages in their order. An arrow leads up from a package to one '
+        "that it imports. Bars show lines of code.</text>",
     ]
     for package, (modules, lines) in measured.items():
         y, length = place[package], max(6.0, WIDE * lines / longest)
@@ -158,8 +158,8 @@ def picture() -> str:
             f'stroke-opacity=".55" stroke-width="1.2" marker-end="url(#head)" data-arrow="{here} {there}"/>'
         )
     out.append(
-        f'<text x="{LEFT}" y="{height - 12}" font-size="11" fill="#555">Two doors lead down, inside functions: '
-        "Clip.save writes a file, and a solution explains itself.</text></svg>\n"
+        f'<text x="{LEFT}" y="{height - 12}" font-size="11" fill="#555">Not drawn: {len(DOORS)} imports of packages '
+        "further down, inside functions, such as that of Clip.save. tests/house.py lists them.</text></svg>\n"
     )
     return "\n".join(out)
 

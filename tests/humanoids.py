@@ -1,7 +1,7 @@
-"""Stand-ins for humanoid robots: the same joints in the same order, with their axes, places and limits.
+"""Stand-ins for humanoid robots: the same joints in the same order, with the same axes, positions and limits.
 
-Link frames are where the makers put them, often far from the joint of the body that a row belongs to. The left side is
-written down; the right one is its mirror image. Places are from the middle between the hips, z up [m].
+Link frames are at the makers' positions, which are often far from the anatomical joint. Tables list the left side; the
+right side is its mirror image. Positions are relative to the middle between the hips, z up [m].
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 
 import linkwork as lw
 
-Row = tuple[str, tuple[float, float, float], tuple[float, float, float], float, float]  # name, axis, place, limits
+Row = tuple[str, tuple[float, float, float], tuple[float, float, float], float, float]  # name, axis, position, limits
 
 
 @dataclass(frozen=True)
 class Standin:
-    """A robot: rows of its left arm and leg, and what they are in a body.
+    """A robot: rows of its left arm and leg, and their roles in a body.
 
     Args:
-        arm: Joints from the shoulder on; none for a robot without arms.
-        leg: Joints from the hip on.
-        tip: The end of the arm.
-        elbow: Which joint folds the arm, and where.
-        knee: Which joint folds the leg, and where.
-        shoulder: Where the shoulder is.
-        hip: Where the hip is.
+        arm: Joints from the shoulder outwards; empty for a robot without arms.
+        leg: Joints from the hip outwards.
+        tip: Position of the end of the arm.
+        elbow: The joint that folds the arm, and its position.
+        knee: The joint that folds the leg, and its position.
+        shoulder: Position of the shoulder.
+        hip: Position of the hip.
         sole: Lowest point of the foot below the hips [m].
     """
 
@@ -40,7 +40,7 @@ class Standin:
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 STANDINS = {
-    # pitch, roll and yaw at both; the yaw link lies just above the elbow, the arm is bent at rest
+    # pitch, roll and yaw at shoulder and hip; the yaw link is just above the elbow, the arm is bent at rest
     "unitree_g1": Standin(
         (
             ("left_shoulder_pitch", (0.0, 0.96, 0.28), (-0.012, 0.1, 0.408), -3.09, 2.67),
@@ -66,7 +66,7 @@ STANDINS = {
         (0.0, 0.116, 0.0),
         -0.677,
     ),
-    # no wrist: the forearm ends in a fist; the thigh hangs 11 cm beside the axes of yaw and roll
+    # no wrist: the forearm ends in a fist; the thigh is 11 cm beside the axes of yaw and roll
     "unitree_h1": Standin(
         (
             ("left_shoulder_pitch", (0.0, 0.91, 0.42), (-0.034, 0.155, 0.604), -2.87, 2.87),
@@ -88,7 +88,7 @@ STANDINS = {
         (0.0, 0.203, 0.0),
         -0.87,
     ),
-    # arms out at rest; what is called elbow pitch twists the upper arm, and the elbow is a yaw
+    # arms out at rest; the joint named elbow pitch twists the upper arm, and the elbow is a yaw
     "booster_t1": Standin(
         (
             ("Left_Shoulder_Pitch", Y, (-0.005, 0.106, 0.344), -3.31, 1.22),
@@ -111,7 +111,7 @@ STANDINS = {
         (0.0, 0.106, 0.0),
         -0.548,
     ),
-    # nothing but numbers for names; the first axis of the arm passes 14 cm inside the shoulder
+    # names are numbers; the first axis of the arm is 14 cm inside the shoulder
     "pal_talos": Standin(
         (
             ("arm_left_1", Z, (0.02, 0.158, 0.575), -1.57, 0.79),
@@ -187,7 +187,7 @@ STANDINS = {
         (0.0, 0.05, 0.0),
         -0.248,
     ),
-    # two axes at the shoulder, no name says arm, no limits
+    # two axes at the shoulder, no name contains arm, no limits
     "robotis_op3": Standin(
         (
             ("l_sho_pitch", Y, (-0.001, 0.06, 0.14), -3.14, 3.14),
@@ -226,7 +226,7 @@ def humanoid(name: str) -> lw.Linkage:
             for joint, axis, at, lower, upper in rows:
                 other = _named(joint, side)
                 way = tuple(there - here for there, here in zip(at, place, strict=True))
-                turned = (sign * axis[0], axis[1], sign * axis[2])  # an axis of turning, in a mirror
+                turned = (sign * axis[0], axis[1], sign * axis[2])  # mirror image of a rotation axis
                 link = f"{other}_link"
                 foot = None
                 if joint == robot.leg[-1][0]:

@@ -1,13 +1,13 @@
-"""Which lines of kernels the tests run, counted by the machine code itself: `make kernel-coverage`.
+"""Line coverage of kernels, recorded by the machine code itself: `make kernel-coverage`.
 
-    python tests/kernel_lines.py build                    a pack whose kernels mark every line that they run
-    python tests/parts.py -p kernel_lines                 the suite with that pack, at nearly its usual speed
-    python tests/kernel_lines.py report --least 95        what ran, by file; fails below so many per cent
+    python tests/kernel_lines.py build                    build a pack whose kernels mark every line they run
+    python tests/parts.py -p kernel_lines                 run the suite with that pack, at nearly the usual speed
+    python tests/kernel_lines.py report --least 95        print the coverage by file; fail below 95 %
 
-The compiler stores a one for a line into an array of the pack before each instruction of that line. When a process of
-the tests ends, it writes the marks of its pack to a file. Lines are counted in functions that become machine code,
-marked ``@kernel``, ``@inner`` and ``@part``; the rest of their modules is Python, and counted by `make coverage`.
-Processes that tests start use the plain pack: what only they run is not counted.
+Before each instruction, the compiled code stores a one for its line in an array of the pack. At its end, every test
+process writes the marks of its pack to a file. Coverage counts functions that become machine code, with the decorators
+``@kernel``, ``@inner`` and ``@part``; the rest of their modules is Python, which `make coverage` counts. Processes that
+tests start use the plain pack, so lines that only they run do not count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SOURCES = ROOT / "src" / "linkwork" / "kernels"
 HOME = ROOT / "build" / "counted"
 MARKS = "linkwork_lines"  # the array in the pack: a byte for each line of each file
 ENDING = ".lines"
-COMPILED = ("kernel", "inner", "part")  # decorators of what becomes machine code
+COMPILED = ("kernel", "inner", "part")  # decorators of functions that become machine code
 
 
 # One place of the array for each line
@@ -37,7 +37,7 @@ COMPILED = ("kernel", "inner", "part")  # decorators of what becomes machine cod
 
 @cache
 def starts() -> tuple[dict[Path, int], int]:
-    """Return the place of each file's line 0, and how many places there are."""
+    """Return the index of each file's line 0 in the array, and the length of the array."""
     found, total = {}, 0
     for path in sorted(SOURCES.rglob("*.py")):
         found[path] = total
@@ -47,16 +47,16 @@ def starts() -> tuple[dict[Path, int], int]:
 
 @cache
 def start_of(file: str) -> int | None:
-    """Return the place of a file's line 0; None if it is no source of kernels."""
+    """Return the index of a file's line 0; None if it is not a source of kernels."""
     return starts()[0].get(Path(file).resolve())
 
 
-# A pack that counts
+# The pack that marks lines
 
 
 @cache
 def mark_lines() -> None:
-    """Let Numba, in this process and from now on, mark every line of kernels before it runs."""
+    """Make Numba add marks to kernels, from now on in this process."""
     from llvmlite import ir as llvm
     from numba.core import ir
     from numba.core.lowering import Lower
@@ -66,7 +66,7 @@ def mark_lines() -> None:
     def lower(self: Any, instruction: Any) -> None:
         start = start_of(instruction.loc.filename)
         moved = isinstance(instruction, ir.Del) or getattr(getattr(instruction, "value", None), "op", "") == "phi"
-        if start is not None and not moved:  # a variable's end and a phi stand where their line may not have run
+        if start is not None and not moved:  # ends of variables and phis may be in blocks that run without their line
             marks = self.module.globals.get(MARKS) or llvm.GlobalVariable(
                 self.module, llvm.ArrayType(byte, starts()[1]), MARKS
             )
@@ -78,7 +78,7 @@ def mark_lines() -> None:
 
 
 def compile_marked(symbol: str, *arguments: Any) -> None:
-    """Compile one function with its lines marked: the work of one process."""
+    """Compile one function with marks, in a separate process."""
     from linkwork.kernels import build
 
     mark_lines()
@@ -111,7 +111,7 @@ def build_pack() -> None:
 
 
 def _with(work: Callable[..., None], work_on: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `work_on` that does other work."""
+    """Return `work_on` with another function as its work."""
     return lambda symbols, _work, *arguments, **options: work_on(symbols, work, *arguments, **options)
 
 
@@ -119,7 +119,7 @@ def _with(work: Callable[..., None], work_on: Callable[..., Any]) -> Callable[..
 
 
 def pytest_configure() -> None:
-    """Take kernels from the pack that counts."""
+    """Load kernels from the pack that marks lines."""
     from linkwork.kernels import declarations, runtime
 
     if declarations.KERNELS:
@@ -140,13 +140,13 @@ def pytest_unconfigure() -> None:
     (HOME / f"{os.getpid()}{ENDING}").write_bytes(bytes(marks))
 
 
-# What ran
+# The report
 
 
 def functions(path: Path) -> Iterator[tuple[str, list[range]]]:
     """Yield the functions of a module that become machine code, with the lines of each of their statements.
 
-    A statement with others inside ends where the first of them begins.
+    A compound statement ends where its first inner statement begins.
     """
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and any(_name(one) in COMPILED for one in node.decorator_list):
@@ -168,7 +168,7 @@ def _name(decorator: ast.expr) -> str:
 
 
 def report(least: float) -> int:
-    """Print what ran, by file, then every statement that did not; return 1 if it is too little."""
+    """Print the coverage by file, then every statement that did not run; return 1 if the coverage is too low."""
     marks = bytearray(starts()[1])
     for path in HOME.glob(f"*{ENDING}"):
         marks = bytearray(map(max, marks, path.read_bytes()))
@@ -194,7 +194,7 @@ def report(least: float) -> int:
 
 
 def main() -> int:
-    """Do what the command line asks for."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("build", "report"))
     parser.add_argument("--least", type=float, default=0.0, help="per cent of the statements that must have run")

@@ -1,10 +1,10 @@
-"""Kernels as the Python they are written in, beside their machine code: for coverage, and a second opinion.
+"""Runs kernels as plain Python as well as machine code, with bounds on all memory, and compares the results.
 
-``python -m pytest -p kernels_in_python --cov --cov-config=tests/kernels.coveragerc tests/kernels`` runs tests as ever,
-by machine code; the first calls of each kernel in a test run again as Python, on copies of their arrays, where the
-tracer sees every line. Memory has bounds there, and what comes out is compared. `make coverage` does so.
+``PYTHONPATH=tests python -m pytest -p kernels_in_python tests/kernels``, or `make kernels-in-python`, runs the tests
+with machine code as usual. The first calls of each kernel in a test run again as Python, on copies of their arrays.
+There, an access outside of an array is an error, and results are compared with those of the machine code.
 
-A run ends after STEPS loads and stores. `lanes` become arrays that never change; arithmetic is NumPy's.
+A run ends after STEPS loads and stores. `lanes` become immutable arrays; arithmetic is NumPy's.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ import numpy as np
 from linkwork.kernels import declarations, runtime
 from linkwork.kernels.declarations import Intrinsic, Kernel, Part
 
-CALLS = 3  # of a kernel in each test
+CALLS = 3  # calls of a kernel that run again, in each test
 STEPS = 30_000  # loads and stores of a run
-CLOSE = 1e-6  # of the largest number: answers that differ by more went another way
-WIDTHS = {8: 8, 4: 16}  # lanes of numbers with so many bytes
+CLOSE = 1e-6  # relative to the largest number: larger differences mean that a branch was taken differently
+WIDTHS = {8: 8, 4: 16}  # number of lanes, by bytes of a number
 
 made: Counter[str] = Counter()  # calls of kernels in this test
-outcomes: dict[str, Counter[str]] = {}  # by kernel: runs that were the same, differed, or were cut short
+outcomes: dict[str, Counter[str]] = {}  # by kernel: runs with equal and different results, and those cut short
 _now = threading.local()
 
 
-class Enough(Exception):  # noqa: N818 - ends a run, and nobody else sees it
-    """A run has taken all its steps."""
+class Enough(Exception):  # noqa: N818 - it only ends a run
+    """A run has used all its steps."""
 
 
-# What lanes declares
+# Replacements of what the module `lanes` declares
 
 
 class Lanes:
-    """Several numbers, or truth values, that never change."""
+    """Several numbers or truth values, immutable."""
 
     __slots__ = ("values",)
-    __array_priority__ = 1000.0  # a NumPy number on the left leaves the operation to this
+    __array_priority__ = 1000.0  # so that a NumPy number on the left defers to this class
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -68,7 +68,7 @@ Lanes.__neg__ = lambda self: Lanes(-self.values)  # type: ignore[attr-defined]
 
 
 class Memory:
-    """The numbers or lanes of an array, from one of them on; there is nothing before the first or after the last."""
+    """The numbers or lanes of an array from some index on; access before the first or after the last is an error."""
 
     __slots__ = ("items", "start")
 
@@ -92,7 +92,7 @@ class Memory:
 
 
 def _value(x: Any) -> Any:
-    """Return what an item of memory is in a kernel: a whole number, a real one, or lanes."""
+    """Return an item of memory as a kernel sees it: an integer, a float, or lanes."""
     if isinstance(x, np.ndarray):
         return Lanes(x.copy())
     return int(x) if isinstance(x, np.integer | np.bool_) else x
@@ -178,11 +178,11 @@ PYTHON: dict[str, Callable[..., Any]] = {
 
 
 class _Math(SimpleNamespace):
-    """The functions of `math` as machine code has them: what is not defined is NaN, and nothing is raised."""
+    """The functions of `math` with the behaviour of machine code: undefined results are NaN, and nothing is raised."""
 
     def __getattr__(self, name: str) -> Any:
         if name in ("floor", "ceil"):
-            return lambda x: int(getattr(np, name)(x))  # a whole number in machine code too
+            return lambda x: int(getattr(np, name)(x))  # an integer in machine code too
         twin = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "fabs": "abs"}.get(name, name)
         plain = getattr(math, name)
         return getattr(np, twin, plain) if callable(plain) else plain
@@ -194,14 +194,14 @@ MATH = _Math()
 
 
 class Twice:
-    """A kernel that runs as machine code, and the first times as Python too."""
+    """A kernel that runs as machine code; its first calls also run as Python."""
 
     def __init__(self, kernel: Kernel, machine_code: Any) -> None:
         self.kernel, self.machine_code = kernel, machine_code
         self.__name__, self.__doc__ = kernel.name, kernel.function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return what the machine code returns."""
+        """Return the result of the machine code."""
         name = self.kernel.name
         if made[name] >= CALLS or getattr(_now, "inside", False):
             return self.machine_code(*arguments)
@@ -237,7 +237,7 @@ def _line(error: Exception) -> str:
 
 
 def _copied(argument: Any, twins: dict[int, Any]) -> Any:
-    """Return a copy; arrays that share memory share it in their copies too."""
+    """Return a copy; copies of arrays that share memory share it too."""
     if isinstance(argument, tuple):
         parts = [_copied(one, twins) for one in argument]
         return type(argument)(*parts) if hasattr(argument, "_fields") else tuple(parts)
@@ -257,14 +257,14 @@ def _copied(argument: Any, twins: dict[int, Any]) -> Any:
 
 
 def _given(argument: Any) -> Any:
-    """Return an argument as a kernel sees it."""
+    """Return an argument in the form that a kernel sees."""
     return (
         np.float64(argument) if isinstance(argument, float) else _value(argument) if np.isscalar(argument) else argument
     )
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two results are the same, but for rounding."""
+    """Return whether two results are equal except for rounding."""
     if isinstance(one, tuple):
         return all(_alike(*pair) for pair in zip(one, other, strict=True))
     if one is None or other is None:
@@ -274,11 +274,11 @@ def _alike(one: Any, other: Any) -> bool:
     return bool(np.allclose(one, other, rtol=CLOSE, atol=CLOSE * size, equal_nan=True))
 
 
-# Put in place, before the first kernel is imported
+# Installation, before the first kernel is imported
 
 
 def in_place() -> None:
-    """Let every kernel that is declared from now on run twice."""
+    """Make every kernel that is declared from now on run twice."""
     if declarations.KERNELS:
         raise RuntimeError(f"kernels are declared already: {', '.join(declarations.KERNELS)}")
     compiled = runtime.callable_of
@@ -289,7 +289,7 @@ def in_place() -> None:
 
 @contextmanager
 def _numpy_for_math() -> Iterator[None]:
-    """Let the modules of kernels that are imported by now take functions from NumPy: the compiler takes them not."""
+    """Give the imported modules of kernels NumPy's functions, which the compiler does not support."""
     named = [module for name, module in list(sys.modules.items()) if name.startswith("linkwork.kernels.")]
     others: list[Any] = [module for module in named if getattr(module, "math", None) is math]
     try:
@@ -302,7 +302,7 @@ def _numpy_for_math() -> Iterator[None]:
 
 
 def summary() -> str:
-    """Return how many kernels ran, and what became of their runs."""
+    """Return the number of kernels that ran, and the outcomes of their runs."""
     lines = [f"{len(outcomes)} of {len(declarations.KERNELS)} kernels ran as Python too"]
     for name, found in sorted(outcomes.items()):
         lines += [f"  {name}: {', '.join(f'{count} {what}' for what, count in found.most_common())}"]

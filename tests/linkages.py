@@ -1,6 +1,6 @@
-"""Linkages that the contracts run over: every articulation, small trees around one of them, random trees of all.
+"""Linkages for contract tests: every articulation, small trees around one joint, random trees with all kinds.
 
-A new kind of joint gets its row in `JOINTS` and is tested by every contract that day.
+A new kind of joint needs a row in `JOINTS`; then every contract tests it.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ JOINTS: dict[str, Articulation] = {
 
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
-    """Return a rotation matrix, uniform over all of them."""
+    """Return a uniformly random rotation matrix."""
     return quaternion_matrix(rng.normal(size=4))
 
 
 def random_transform(rng: np.random.Generator, reach: float = 1.0) -> np.ndarray:
-    """Return a general rigid transform with a position within a cube of half edge `reach`."""
+    """Return a random rigid transform with a position in a cube of half edge `reach`."""
     matrix = np.eye(4)
     matrix[:3, :3] = random_rotation(rng)
     matrix[:3, 3] = rng.uniform(-reach, reach, 3)
@@ -77,7 +77,7 @@ def random_transform(rng: np.random.Generator, reach: float = 1.0) -> np.ndarray
 
 
 def one_joint(articulation: Articulation) -> Linkage:
-    """Return a small tree around a joint: base, child, grandchild on a hinge, and the frame ``"tip"`` on that."""
+    """Return a small tree around a joint: base, child, grandchild on a revolute joint, and its frame ``"tip"``."""
     rng = np.random.default_rng(7)
     return Linkage(
         [Link("base"), Link("child"), Link("grandchild")],
@@ -92,7 +92,7 @@ def one_joint(articulation: Articulation) -> Linkage:
 
 
 def random_articulation(rng: np.random.Generator) -> Articulation:
-    """Return a joint of any kind, about a coordinate axis or an oblique one, with limits or without."""
+    """Return a joint of any kind, about a coordinate axis or an oblique one, with or without limits."""
     axis = rng.choice(["x", "y", "z", "-x", "-y", "-z"]) if rng.random() < 0.4 else rng.normal(size=3)
     lower, upper = (-rng.uniform(0.5, 3.0), rng.uniform(0.5, 3.0)) if rng.random() < 0.5 else (-np.inf, np.inf)
     kind = rng.integers(10)
@@ -122,11 +122,11 @@ def random_articulation(rng: np.random.Generator) -> Articulation:
 def random_tree(rng: np.random.Generator, n: int) -> Linkage:
     """Return a tree of n joints of all kinds at random placements; about a third of the one-DOF joints mimic another.
 
-    Link k hangs on a random link before it by joint k; every third link carries a frame. The root arc stands anywhere
-    and is fixed, planar or floating.
+    Joint k connects link k to a random link before it; every third link has a frame. The root joint has a random
+    placement and is fixed, planar or floating.
     """
     links, joints, frames = [Link("link0")], [], []
-    leaders: dict[str, int] = {}  # how many joints a joint follows; few, so that offsets stay within all limits
+    leaders: dict[str, int] = {}  # length of the chain of joints that each follows; short, so that limits hold
     for k in range(1, n + 1):
         articulation, mimic = random_articulation(rng), None
         if articulation.nq == 1:

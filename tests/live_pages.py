@@ -1,4 +1,4 @@
-"""Pages in a browser without a screen: opened from disk, offline, and at the end nothing must have gone wrong."""
+"""Pages in a headless browser, opened from disk, offline; errors in a page fail the test."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DRAWN = """() => new Promise(done => {{
     requestAnimationFrame(() => requestAnimationFrame(look)); }})"""
 
 
-RUNNING: list = []  # the browser of this process, while there is one: its driver does not start twice
+RUNNING: list = []  # the running browser of this process: its driver cannot start twice
 
 
 @contextmanager
 def running_browser() -> Iterator:
-    """Give the Chromium of this process, without a screen and a graphics card; skip where there is none."""
+    """Yield this process's Chromium, headless and without a GPU; skip the test if it is not installed."""
     if RUNNING:
         yield RUNNING[0]
         return
@@ -43,7 +43,7 @@ def running_browser() -> Iterator:
 
 @contextmanager
 def site(html: str) -> Iterator[int]:
-    """Give the port of another site on this machine, whose only page has this body."""
+    """Serve a page with this body as another site on this machine, and yield its port."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -53,7 +53,7 @@ def site(html: str) -> Iterator[int]:
             self.wfile.write(f"<!doctype html><body>{html}</body>".encode())
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         thread = threading.Thread(target=server.serve_forever, name="another site")
@@ -67,7 +67,7 @@ def site(html: str) -> Iterator[int]:
 
 @contextmanager
 def quiet_page(browser, *, width: int = 900, height: int = 700, **options) -> Iterator:
-    """Give a page that is offline; afterwards no error, no message and no request beyond the disk may have happened."""
+    """Yield an offline page; fail if it logs an error or message, or requests anything that is not on disk."""
     wrong: list[str] = []
     settings = {"locale": "en-US", "offline": True, "reduced_motion": "reduce", **options}
     context = browser.new_context(viewport={"width": width, "height": height}, **settings)
@@ -81,15 +81,15 @@ def quiet_page(browser, *, width: int = 900, height: int = 700, **options) -> It
 
 
 def wait_until_drawn(page, stage: str) -> None:
-    """Wait until a stage, by its name in the page, has drawn all that was asked for: sizes are known a frame later."""
+    """Wait until a stage, by its name in the page, has drawn everything; sizes are known one frame later."""
     page.evaluate(DRAWN.format(stage=stage))
 
 
 def wait_for(page, expression: str, arg: object = None, seconds: float = 60.0) -> None:
     """Wait until an expression is true in a page or a frame.
 
-    It is asked again and again from outside: `wait_for_function` evaluates inside the page, which a page with rules for
-    its scripts refuses from the second time on.
+    The expression is polled from outside: `wait_for_function` evaluates inside the page, where a content security
+    policy refuses it from the second time on.
     """
     end = time.monotonic() + seconds
     while not page.evaluate(expression, arg):
@@ -98,7 +98,7 @@ def wait_for(page, expression: str, arg: object = None, seconds: float = 60.0) -
 
 
 class LiveFigure:
-    """A live figure in an open page, and the hands of a reader."""
+    """A live figure in an open page, and the actions of a reader."""
 
     def __init__(self, page, path: Path) -> None:
         self.page = page
@@ -125,7 +125,7 @@ class LiveFigure:
         self.page.get_by_label(label, exact=True).fill(str(value))
 
     def press(self, word: str, times: int = 1) -> None:
-        """Click the button with this word, once with the mouse; more often by its script, which takes less time."""
+        """Click a button by its label: once with the mouse, then by script, which is faster."""
         button = self.page.get_by_role("button", name=word, exact=True)
         button.click()
         button.evaluate("(button, more) => { while (more-- > 0) button.click(); }", times - 1)

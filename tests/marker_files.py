@@ -1,4 +1,4 @@
-"""C3D and TRC files, written byte by byte as the formats are described, in the orders of three processors."""
+"""Writes C3D and TRC files byte by byte from their specifications, in the byte orders of three processors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def real(value: float, kind: int) -> bytes:
 
 
 def c3d(kind: int, *, whole: bool, labels: tuple[str, ...] = NAMES, unit: str = "mm", up: str = "+Z") -> bytes:
-    """Return a C3D file with two frames of two points, and two analog channels that are to be skipped."""
+    """Return a C3D file with two frames of two points, and two analog channels for the reader to skip."""
     order = ">" if kind == SGI else "<"
     scale = SCALE if whole else -SCALE
 

@@ -1,6 +1,6 @@
-"""Mechanisms of the plane with their closed forms: where pins are, written down from circles and lines that meet.
+"""Planar mechanisms with their closed forms: positions of pins, computed from intersections of circles and lines.
 
-Points of the plane are complex numbers, many at once. Nothing here asks the library where anything is.
+Points in the plane are complex numbers, in arrays. Nothing here uses the kinematics of the library.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SIDES = (1.0, -1.0)
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A linkage, the values that its drivers take, and what is known of it.
+    """A linkage, values of its drivers, and known results.
 
     Attributes:
         linkage: The linkage.
-        drivers: Values of the joints that drive it, shape (n,) each [rad, m].
-        ways: For each way to put it together that has a closed form, where frames are, shape (n, 3) each [m].
-        degrees: Its degrees of freedom.
-        modes: How many ways there are, if that is known.
-        hints: For each way joint values near which its first pose is, where there are too many ways to list.
+        drivers: Values of the driving joints, shape (n,) each [rad, m].
+        ways: Positions of frames, shape (n, 3) each [m], for each assembly mode that has a closed form.
+        degrees: Number of degrees of freedom.
+        modes: Number of assembly modes, if known.
+        hints: Joint values near the first pose of each mode, for mechanisms with too many modes to list.
     """
 
     linkage: lw.Linkage
@@ -41,7 +41,7 @@ class Mechanism:
 
 
 class Sized(lw.Builder):
-    """A builder that multiplies all lengths by a size; places of the plane may be complex numbers."""
+    """A builder that multiplies all lengths by a size; points in the plane may be complex numbers."""
 
     def __init__(self, name: str, size: float) -> None:
         super().__init__(name, base="ground")
@@ -56,21 +56,21 @@ class Sized(lw.Builder):
         return self
 
     def bar(self, name: str, parent: str, at: complex, **pins: complex) -> Sized:
-        """Add a link that turns on another in the plane, with pins on it."""
+        """Add a link on a revolute joint in the plane, with pins on it."""
         self.continuous(name, name, parent=parent, at=at)
         for pin, place in pins.items():
             self.frame(pin, at=place)
         return self
 
     def made(self, drivers: Mapping[str, Array], ways: Sequence[Mapping[str, Array]], **known: Any) -> Mechanism:
-        """Return the mechanism: what was written at size one, in its own size."""
+        """Return the mechanism, with known results scaled from size one to its size."""
         return model(self.build(), self.size, drivers, ways, **known)
 
 
 def model(
     linkage: lw.Linkage, size: float, drivers: Mapping[str, Array], ways: Sequence[Mapping[str, Array]], **known: Any
 ) -> Mechanism:
-    """Return a linkage of any size with what is known of it at size one."""
+    """Return a linkage of any size with its known results at size one."""
     units = dict(zip(linkage.coordinates, linkage.table.units, strict=True))
     sized = {name: values * (size if units[name] == "m" else 1.0) for name, values in drivers.items()}
     places = [{name: size * spread(points) for name, points in way.items()} for way in ways]
@@ -78,7 +78,7 @@ def model(
 
 
 def spread(points: Any) -> Array:
-    """Return points of the plane, given as complex numbers, in space; others as they are."""
+    """Return points in space from complex numbers; points that are in space already are unchanged."""
     array = np.asarray(points)
     return np.stack([array.real, array.imag, 0.0 * array.real], axis=-1) if np.iscomplexobj(array) else array
 
@@ -88,7 +88,7 @@ def spin(angle: Any) -> Any:
 
 
 def meet(first: Any, second: Any, one: float, two: float, side: float) -> Any:
-    """Return where circles about two points meet: to the left (1) or right (-1) of the way between them."""
+    """Return the intersection of circles about two points, left (1) or right (-1) of the line from one to the other."""
     way = second - first
     apart = np.abs(way)
     along = (apart**2 + one**2 - two**2) / (2.0 * apart)
@@ -99,7 +99,7 @@ def meet(first: Any, second: Any, one: float, two: float, side: float) -> Any:
 
 
 def four_bar(lengths: Sequence[float], path: Array) -> Callable[[float], Mechanism]:
-    """Return a four-bar of ground, crank, coupler and rocker, which is driven by its crank."""
+    """Return a four-bar of ground, crank, coupler and rocker, driven by its crank."""
     ground, crank, coupler, rocker = lengths
 
     def made(size: float) -> Mechanism:
@@ -116,7 +116,7 @@ def four_bar(lengths: Sequence[float], path: Array) -> Callable[[float], Mechani
 
 
 def parallelogram(size: float) -> Mechanism:
-    """Return four bars whose branches meet twice a turn; it goes straight on."""
+    """Return a parallelogram, whose branches meet twice per turn; it stays on its branch."""
     b = Sized("parallelogram", size)
     b.bar("crank", "ground", 0j).bar("coupler", "crank", 0.3 + 0j, end=0.5 + 0j)
     b.bar("rocker", "ground", 0.5 + 0j, rocker_end=0.3 + 0j).loop("loop", "end", "rocker_end")
@@ -142,7 +142,7 @@ def slider_crank(offset: float, rod: float = 0.7) -> Callable[[float], Mechanism
 
 
 def quick_return(crank: float) -> Callable[[float], Mechanism]:
-    """Return a quick return: a crank longer than the ground turns the lever all the way round, as Whitworth's."""
+    """Return Whitworth's quick return: a crank longer than the ground turns the lever through full turns."""
 
     def made(size: float) -> Mechanism:
         way = crank * spin(TURN) + 0.2j
@@ -153,7 +153,7 @@ def quick_return(crank: float) -> Callable[[float], Mechanism]:
 
 
 def shaper(size: float) -> Mechanism:
-    """Return a shaper: a slotted lever that swings, and a ram that it pushes on a line."""
+    """Return a shaper: a slotted lever swings and pushes a ram along a line."""
     b = Sized("shaper", size)
     b.bar("crank", "ground", 0j, pin=0.2 + 0j).bar("lever", "ground", -0.5j)
     b.prismatic("slide", "block", axis="x", parent="lever").frame("center")
@@ -168,7 +168,7 @@ def shaper(size: float) -> Mechanism:
 
 
 def trammel(size: float) -> Mechanism:
-    """Return the trammel of Archimedes: a bar whose ends slide on two axes draws ellipses."""
+    """Return the trammel of Archimedes: a bar draws ellipses while its ends slide on two axes."""
     b = Sized("trammel", size)
     b.prismatic("across", "one", axis="x").bar("bar", "one", 0j, end=0.6 + 0j, pen=1.0 + 0j)
     b.prismatic("up", "two", axis="y", parent="ground").frame("pin")
@@ -181,13 +181,13 @@ def scotch_yoke(size: float) -> Mechanism:
     return model(lw.models.scotch_yoke(0.4 * size), size, {"crank": TURN}, [way], modes=1)
 
 
-# Six bars and more: dyads that hang on a four-bar
+# Six bars and more: dyads attached to a four-bar
 
 GROUND, CRANK, COUPLER, ROCKER = 0.4, 0.15, 0.35, 0.3
 
 
 def six_bar(name: str, size: float) -> tuple[Sized, list[tuple[Array, Array]]]:
-    """Return the four-bar that six-bars begin with, and for both its branches where pin and end of the coupler are."""
+    """Return the four-bar of a six-bar, and the positions of pin and end of the coupler for both of its branches."""
     b = Sized(name, size)
     b.bar("crank", "ground", 0j).bar("coupler", "crank", CRANK + 0j, end=COUPLER + 0j)
     b.bar("rocker", "ground", GROUND + 0j, rocker_end=ROCKER + 0j).loop("loop", "end", "rocker_end")
@@ -232,10 +232,10 @@ def stephenson_one(size: float) -> Mechanism:
 
 
 def stephenson_two(size: float) -> Mechanism:
-    """Return Stephenson's second six-bar: no loop of four bars has the ground, and no dyad can be closed by itself.
+    """Return Stephenson's second six-bar: no four-bar loop contains the ground, and no dyad can be closed alone.
 
-    Its four-bar rides on the crank and is driven there. How far its corner is from the crank's pivot is known then;
-    crank and sixth bar close the triangle.
+    Its four-bar is on the crank and driven there. That gives the distance of its corner from the crank's pivot; crank
+    and sixth bar complete the triangle.
     """
     one, two, corner, side_pin = 0.5 - 0.2j, 0.5 + 0.2j, 0.21 - 0.14j, COUPLER + 0j
     b = Sized("stephenson", size).bar("crank", "ground", 0j)
@@ -265,7 +265,7 @@ def stephenson_three(size: float) -> Mechanism:
 
 
 def klann(size: float) -> Mechanism:
-    """Return Klann's leg: coupler and leg are plates, on two rockers; the foot steps."""
+    """Return Klann's leg: coupler and leg are plates on two rockers."""
     n, pin, ways = KLANN_LENGTHS, KLANN_LENGTHS["crank"] * spin(TURN), []
     low, high = (complex(*KLANN_PIVOTS[name]) for name in ("lower", "upper"))
     elbow = meet(pin, low, n["pin to elbow"], n["lower"], -1.0)
@@ -278,7 +278,7 @@ def klann(size: float) -> Mechanism:
 
 
 def jansen(size: float) -> Mechanism:
-    """Return Theo Jansen's leg, from his holy numbers."""
+    """Return Theo Jansen's leg, with his "holy numbers"."""
     lengths = (0.38, 0.415, 0.393, 0.401, 0.558, 0.394, 0.367, 0.657, 0.49, 0.5, 0.619, 0.078)
     n = dict(zip("abcdefghijkl", lengths, strict=True))
     pivot, pin = -n["a"] - 1j * n["l"], 0.15 * spin(TURN)
@@ -304,11 +304,11 @@ def jansen(size: float) -> Mechanism:
 
 
 def peaucellier(size: float) -> Mechanism:
-    """Return Peaucellier's inversor: what turns on a circle through its pivot draws a straight line."""
+    """Return Peaucellier's inversor: it maps a circle through its pivot to a straight line."""
     path, radius, arm, side = np.linspace(-1.3, 1.3, 19), 0.2, 0.6, 0.3
     pin, ways = radius + radius * spin(path), []
     pen = (arm**2 - side**2) / np.conj(pin)  # the inverse of the pin in a circle about the pivot
-    assert np.ptp(pen.real) < 1e-12  # which is a line
+    assert np.ptp(pen.real) < 1e-12  # a line
     for sense in SIDES:
         corners = {f"corner{k}": meet(0j, pin, arm, side, s * sense) for k, s in ((1, 1.0), (2, -1.0))}
         ways.append({**corners, "pen": pen})
@@ -316,7 +316,7 @@ def peaucellier(size: float) -> Mechanism:
 
 
 def hart(size: float) -> Mechanism:
-    """Return Hart's inversor: a crossed parallelogram draws the line with four bars less."""
+    """Return Hart's inversor: a crossed parallelogram draws a straight line with four bars fewer."""
     path, short, long, radius = np.linspace(-2.0, 2.0, 19), 0.3, 0.5, 0.15
     b = Sized("hart", size).bar("ab", "ground", 0j, a=-short / 2 + 0j)
     b.bar("ad", "ab", -short / 2 + 0j, middle=long / 2 + 0j).bar("dc", "ad", long + 0j, c=short + 0j)
@@ -330,7 +330,7 @@ def hart(size: float) -> Mechanism:
 
 
 def pantograph(size: float) -> Mechanism:
-    """Return a pantograph: its pen draws three times what its tracer does."""
+    """Return a pantograph that enlarges the motion of its tracer by three."""
     phase = np.linspace(0.0, 2.0 * np.pi, 13)
     shoulder, elbow = 0.4 + 0.3 * np.cos(phase), 1.4 + 0.5 * np.sin(phase)
     b = Sized("pantograph", size).bar("shoulder", "ground", 0j).bar("elbow", "shoulder", 0.6 + 0j, pen=0.45 + 0j)
@@ -341,7 +341,7 @@ def pantograph(size: float) -> Mechanism:
 
 
 def scissor(size: float) -> Mechanism:
-    """Return bars that cross in pairs, one pair on another."""
+    """Return scissors: stacked pairs of crossed bars."""
     path = np.linspace(0.2, 0.9, 9)
     rise = np.sqrt(1.0 - path**2)
     pins = {f"a{k}_middle": path / 2.0 + 1j * (k - 0.5) * rise for k in (1, 2, 3)} | {"top": 3.0j * rise}
@@ -364,7 +364,7 @@ def five_bar(size: float) -> Mechanism:
 
 
 def three_rrr(size: float) -> Mechanism:
-    """Return a plate on three arms of two bars; the arms' angles are those that a path of the plate asks for."""
+    """Return a plate on three arms of two bars each, driven by arm angles that follow from a path of the plate."""
     phase = np.linspace(0.0, 2.0 * np.pi, 13)
     center, turn = 0.1 * spin(phase), 0.2 * np.sin(phase)
     corners = spin(2.0 * np.pi * np.arange(3) / 3.0 + 0.5)

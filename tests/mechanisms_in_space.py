@@ -1,4 +1,4 @@
-"""Mechanisms in space with their closed forms, made as those of the plane in `mechanisms`."""
+"""Spatial mechanisms with their closed forms, as `mechanisms` has them for the plane."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def turned(axis: str, angle: float) -> Array:
     return result
 
 
-# Rings of revolute joints that count says cannot move
+# Overconstrained rings of revolute joints, immobile by the count of their degrees of freedom
 
 
 def ring(name: str, size: float, rows: Sequence[tuple[float, float]]) -> Sized:
-    """Return a ring of hinges: each link has a length along x and a twist about it."""
+    """Return a ring of revolute joints; each link has a length along x and a twist about it."""
     b, parent, at, rotation = Sized(name, size), "ground", np.zeros(3), np.eye(3)
     for k, (length, twist) in enumerate(rows[:-1], start=1):
         b.continuous(f"j{k}", f"l{k}", parent=parent, at=at, rotation=rotation)
@@ -44,7 +44,7 @@ def ring(name: str, size: float, rows: Sequence[tuple[float, float]]) -> Sized:
 
 
 def pins_of(rows: Sequence[tuple[float, float]], angles: Sequence[Array]) -> dict[str, Array]:
-    """Return where the links of a ring begin, from its joint angles: their product, written out."""
+    """Return the origins of the links of a ring, from the product of its joint transforms."""
     result: dict[str, Array] = {}
     for n, values in enumerate(zip(*angles, strict=True)):
         at, rotation = np.zeros(3), np.eye(3)
@@ -56,7 +56,7 @@ def pins_of(rows: Sequence[tuple[float, float]], angles: Sequence[Array]) -> dic
 
 
 def bennett(size: float) -> Mechanism:
-    """Return Bennett's ring: lengths as the sines of twists, tan(first / 2) tan(second / 2) stays the same."""
+    """Return Bennett's ring: lengths proportional to sines of twists; tan(first / 2) tan(second / 2) is constant."""
     one = 0.8
     two = np.arcsin(0.6 * np.sin(one))
     half = np.sin((two + one) / 2.0) / np.sin((two - one) / 2.0) / np.tan(TURN / 2.0)
@@ -66,7 +66,7 @@ def bennett(size: float) -> Mechanism:
 
 
 def by_frames(ring: lw.Linkage) -> lw.Linkage:
-    """Return a ring that is closed by an axis with a joint there, closed by its whole frame."""
+    """Return a ring that closes by an axis, with a joint added there so that it closes by a whole frame."""
     (loop,) = ring.loops
     ends = {frame.name: frame.placement for frame in ring.extra_frames}
     b = lw.Builder(ring.name, base="ground")
@@ -78,7 +78,7 @@ def by_frames(ring: lw.Linkage) -> lw.Linkage:
 
 
 def bricard(size: float) -> Mechanism:
-    """Return Bricard's ring of six hinges at right angles: cos a + cos b + cos a cos b = 0, by turns."""
+    """Return Bricard's ring of six joints at right angles: cos a + cos b + cos a cos b = 0, with alternating angles."""
     path = np.linspace(-1.5, 1.5, 13)
     rows = [(1.0, np.pi / 2), (1.0, -np.pi / 2)] * 3
     other = np.arccos(-np.cos(path) / (1.0 + np.cos(path)))
@@ -87,7 +87,7 @@ def bricard(size: float) -> Mechanism:
 
 
 def sarrus(size: float) -> Mechanism:
-    """Return Sarrus's lift: two folding legs in planes at right angles raise a plate straight up."""
+    """Return Sarrus's linkage: two folding legs in planes at right angles move a plate along a straight line."""
     path = np.linspace(0.2, 1.3, 9)
     b = Sized("sarrus", size)
     b.continuous("low1", "low1", axis="-y", at=(1, 0, 0)).continuous("high1", "high1", axis="-y", at=(0.7, 0, 0))
@@ -106,7 +106,7 @@ def sarrus(size: float) -> Mechanism:
 
 
 def rssr(size: float) -> Mechanism:
-    """Return a crank and a rocker with a rod between ball joints: A cos r + B sin r = C."""
+    """Return a crank and a rocker, connected by a rod with ball joints: A cos r + B sin r = C."""
     pivot, crank, rod, rocker = np.array([0.6, 0.5, 0.1]), 0.3, 1.0, 0.7
     b = Sized("rssr", size).continuous("crank", "crank", axis="z")
     b.ball("first", "rod", at=(crank, 0, 0)).frame("rod_end", at=(rod, 0, 0))
@@ -122,7 +122,7 @@ def rssr(size: float) -> Mechanism:
 
 
 def cardan(size: float) -> Mechanism:
-    """Return a universal joint between two shafts: the arms of its cross are at right angles to one another."""
+    """Return a universal joint between two shafts; the arms of its cross are perpendicular."""
     bend = 0.6
     b = Sized("cardan", size).continuous("shaft", "shaft", axis="z")
     b.continuous("cross", "cross", axis="x").continuous("yoke", "yoke", axis="y")
@@ -135,7 +135,7 @@ def cardan(size: float) -> Mechanism:
 
 
 def spherical(size: float) -> Mechanism:
-    """Return four hinges whose axes meet in a point: A cos r + B sin r = C on the sphere."""
+    """Return four revolute joints whose axes meet in a point: A cos r + B sin r = C on the sphere."""
     ground, crank, coupler, rocker = 1.2, 0.4, 1.0, 0.9  # arcs
     b = Sized("spherical", size)
     b.continuous("crank", "crank").continuous("coupler", "coupler", rotation=turned("x", crank))
@@ -157,7 +157,7 @@ def spherical(size: float) -> Mechanism:
 
 
 def delta(size: float) -> Mechanism:
-    """Return a Delta robot: its platform is where three spheres about the arms' ends meet."""
+    """Return a Delta robot; its platform is at the intersection of three spheres about the arms' ends."""
     base, plate, arm, rod = 0.2, 0.05, 0.25, 0.6
     angles = {f"arm{k}": 0.3 + 0.3 * np.sin(LOOP + k) for k in range(3)}
     b, spheres = Sized("delta", size), []
@@ -180,7 +180,7 @@ def delta(size: float) -> Mechanism:
 
 
 def three_spheres(one: Array, two: Array, three: Array, radius: float, side: float) -> Array:
-    """Return where spheres of one radius meet: above or below the circle through their centres."""
+    """Return the intersection of three equal spheres, above or below the circle through their centres."""
     u, v = two - one, three - one
     w = np.cross(u, v)
     square = (w**2).sum(axis=1, keepdims=True)
@@ -191,7 +191,7 @@ def three_spheres(one: Array, two: Array, three: Array, radius: float, side: flo
 
 
 def stewart(size: float) -> Mechanism:
-    """Return a platform on six legs, whose lengths are those that its path asks for."""
+    """Return a platform on six legs, driven by leg lengths that follow from a path of the platform."""
     angles = np.pi / 3.0 * np.arange(6)
     pairs = (-1.0) ** np.arange(6)
     feet = points(np.cos(angles + 0.2 * pairs), np.sin(angles + 0.2 * pairs), 0.0)

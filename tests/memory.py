@@ -1,4 +1,4 @@
-"""How much memory a process of the tests takes, and giving it back."""
+"""Measures the memory of a test process, and returns free memory to the system."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 import sys
 from pathlib import Path
 
-GROWTH = 30.0  # MB after which a process looks for memory to give back
+GROWTH = 30.0  # MB of growth after which a process returns free memory
 STATM = Path("/proc/self/statm")
-TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # of glibc, not of musl
-AFTER: dict[str, float] = {"resident": 0.0}  # [MB], when memory was last given back
+TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # only glibc has it
+AFTER: dict[str, float] = {"resident": 0.0}  # [MB], after memory was last returned
 
 
 def give_back() -> None:
-    """Give memory back to the system where much was taken: pictures are held by circles until they are found."""
+    """Return memory to the system after growth; a garbage collection first frees pictures in reference cycles."""
     if TRIM is not None and STATM.exists() and resident() > AFTER["resident"] + GROWTH:
         gc.collect()
         TRIM(0)
@@ -28,7 +28,7 @@ def resident() -> float:
 
 
 def peak() -> float:
-    """Return the most memory that this process has taken [MB]; zero where that cannot be asked."""
+    """Return the peak memory of this process [MB]; zero if the system cannot tell."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,4 +1,4 @@
-"""Mutation testing of one module: are there faults in it that its tests would not notice?
+"""Mutation testing of one module: lists small faults in it that its tests do not notice.
 
     python tests/mutants.py linkage/joints.py tests/linkage/test_joints.py tests/linkage/test_kinematics.py
 
@@ -33,7 +33,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "linkwork"
-OTHER: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {  # operators, and what they become
+OTHER: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {  # operators and their replacements
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
     ast.Gt: (ast.GtE, ast.LtE),
@@ -56,7 +56,7 @@ OTHER: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {  # operators, and what
     ast.BitAnd: (ast.BitOr,),
     ast.BitOr: (ast.BitAnd,),
 }
-PATIENCE = 10.0  # s beyond five times what the tests take with the sound module
+PATIENCE = 10.0  # s beyond five times the duration of the tests with the original module
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _short(text: str) -> str:
 
 
 def _not_for_mutation(node: Any) -> Iterator[ast.AST]:
-    """Yield what inside a node is no behaviour: annotations, decorators, messages of errors, checks of types."""
+    """Yield the parts of a node without behaviour: annotations, decorators, error messages, `TYPE_CHECKING` blocks."""
     inside = [getattr(node, "annotation", None), getattr(node, "returns", None), *getattr(node, "decorator_list", ())]
     if isinstance(node, ast.Raise):
         inside.append(node.exc)
@@ -111,7 +111,7 @@ def _not_for_mutation(node: Any) -> Iterator[ast.AST]:
 
 
 def _faults(node: Any) -> Iterator[ast.AST]:
-    """Yield what a node becomes, each time with one fault; the node itself is used up by the last."""
+    """Yield replacements of a node with one fault each; they share parts of the node, so use one per copy."""
     if isinstance(node, ast.Compare):
         for k, operator in enumerate(node.ops):
             for other in OTHER[type(operator)]:
@@ -168,14 +168,14 @@ def _replace(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
 
 
 class Instead(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
-    """Finds one module as a mutant of it."""
+    """Loads a mutant in place of one module."""
 
     def __init__(self, name: str, path: Path, source: str) -> None:
         super().__init__(name, str(path))
         self.code = compile(source, str(path), "exec")
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
-        """Return how to load the module, if it is that one."""
+        """Return the import spec of the mutant, if this module is asked for."""
         spec = importlib.machinery.ModuleSpec(name, self, origin=self.path)
         spec.has_location = True
         return spec if name == self.name else None
@@ -198,7 +198,7 @@ def run_tests(path: Path, source: str, tests: Sequence[str], imported: Path | No
 
 
 def forked(*arguments: Any) -> int:
-    """Start a process that runs tests silently; return its number."""
+    """Start a process that runs tests silently; return its process id."""
     number = os.fork()
     if number:
         return number
@@ -213,12 +213,12 @@ def forked(*arguments: Any) -> int:
 
 
 def preload(names: Sequence[str]) -> None:
-    """Import what the tests import, without linkwork, the tests themselves and plugins, which pytest imports."""
+    """Import the modules that the tests import, except linkwork, the tests and plugins, which pytest imports."""
     own = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {"linkwork", "tests", "conftest", "__main__"}
     for name in names:
         package = name.partition(".")[0]
         if package not in own and not package.startswith(("pytest_", "_hypothesis")):
-            with suppress(Exception):  # a module that only another one may import
+            with suppress(Exception):  # some modules can only be imported by others
                 importlib.import_module(name)
 
 
@@ -244,10 +244,10 @@ def survivors(path: Path, found: Sequence[Mutant], tests: Sequence[str], workers
 
 
 def main() -> int:
-    """Test all mutants of a module and print those that nobody noticed."""
+    """Test all mutants of a module and print those that no test noticed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("module", help="a file below src/linkwork")
-    parser.add_argument("tests", nargs="+", help="what pytest runs for each mutant, the quickest first")
+    parser.add_argument("tests", nargs="+", help="pytest's arguments for each mutant, the fastest tests first")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     os.chdir(ROOT)

@@ -1,4 +1,4 @@
-"""Calls with something given where something else belongs: each is refused in words, by an error of ours."""
+"""Calls with arguments of wrong types and values; each must raise an error of linkwork with a clear message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NONSENSE: list[Any] = [None, "", "no", float("nan"), float("inf"), -1, 10**9, []
 
 
 def calls(linkage: lw.Linkage, what: Any) -> list[Callable[[], Any]]:
-    """Return calls about a planar arm of two joints that are given something."""
+    """Return calls with a planar arm of two joints that all get the same wrong argument."""
     return [
         lambda: lw.solve(linkage, what),
         lambda: lw.solve(linkage, lw.Reach("tip", position=what)),

@@ -1,4 +1,4 @@
-"""Forward kinematics made here, of SciPy's rotations and the joints' documentation: it judges that of the library."""
+"""Independent forward kinematics from SciPy's rotations and the documentation of joints, to check the library's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linkwork.transforms import plane_basis
 
 
 def places(linkage: lw.Linkage, poses: np.ndarray, frame: str) -> np.ndarray:
-    """Return where a frame stands in poses (n, nq), shape (n, 4, 4)."""
+    """Return the transforms of a frame at poses (n, nq), shape (n, 4, 4)."""
     above = {arc.child: arc for arc in linkage.arcs}
     offsets = {one.name: one for one in linkage.extra_frames}
     result, link = np.eye(4), frame
@@ -25,7 +25,7 @@ def places(linkage: lw.Linkage, poses: np.ndarray, frame: str) -> np.ndarray:
 
 
 def _values(linkage: lw.Linkage, arc: lw.Joint, poses: np.ndarray) -> np.ndarray:
-    """Return the values of a joint (n, nq of it); those of a follower come from the joint it follows."""
+    """Return the values of a joint, shape (n, its nq); those of a follower come from its leader."""
     if arc.mimic is not None:
         leader = next(one for one in linkage.arcs if one.name == arc.mimic.joint)
         return arc.mimic.multiplier * _values(linkage, leader, poses) + arc.mimic.offset
@@ -33,7 +33,7 @@ def _values(linkage: lw.Linkage, arc: lw.Joint, poses: np.ndarray) -> np.ndarray
 
 
 def _motion(articulation: lw.Articulation, values: np.ndarray) -> np.ndarray:
-    """Return parent_from_child less the joint's placement, shape (n, 4, 4)."""
+    """Return the motion of a joint, parent_from_child without the placement, shape (n, 4, 4)."""
     result = np.broadcast_to(np.eye(4), (len(values), 4, 4)).copy()
     axis = np.array(getattr(articulation, "axis", (0.0, 0.0, 0.0)), np.float64)
     match articulation:

@@ -1,16 +1,17 @@
-"""Run the whole suite: in parts, each a process of its own, some side by side.
+"""Run the whole suite in parts, several at a time, each in its own process.
 
     python tests/parts.py [--workers 2] [options of pytest]
 
-A part is one process, so that what its files share is imported and made once, and that no process grows large. As many
-parts compute at a time as there are workers; beside them goes one that mostly waits, for a browser or a cluster. What
-a part prints comes out whole when it ends; last comes what each has cost.
+One process per part imports shared modules and makes session fixtures once, and no process grows large. The number of
+workers limits the parts that compute at the same time; in addition, one part runs that mostly waits for a browser or a
+cluster. The output of a part is printed when it ends, and the times of all parts at the end.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -23,7 +24,7 @@ from typing import IO
 import children
 
 ROOT = Path(__file__).parents[1]
-# The longest first, so that the last ones end together. What is named nowhere else is in the rest.
+# The longest parts come first, so that the last ones end together. The rest takes all files that no other part names.
 COMPUTING = {
     "draw": "tests/draw --ignore=tests/draw/test_player.py --ignore=tests/draw/test_stage.py",
     "rest": "tests",
@@ -36,8 +37,8 @@ COMPUTING = {
     "formats a-m": "tests/formats/test_[a-m]*.py",
     "docs": "tests/test_docs.py",
     "docs, commands": "tests/test_docs_commands.py",
-    "card": "tests/kernels/test_cuda.py",  # in a simulator
-    "body solver": "tests/solvers/test_body_solver.py",  # it compiles a kernel, which takes much memory
+    "card": "tests/kernels/test_cuda.py",  # runs in a simulator
+    "body solver": "tests/solvers/test_body_solver.py",  # compiles a kernel, which takes much memory
     "goals": "tests/goals tests/explain tests/sixty",
     "examples": "tests/test_examples.py",
     "lanes": "tests/kernels/test_lanes.py",
@@ -49,12 +50,12 @@ WAITING = {
     "player": "tests/draw/test_player.py tests/draw/test_stage.py",
     "web": "tests/web",
 }
-NOTHING = 5  # what pytest ends with where no test was taken
-LIMIT, GRACE = 1800.0, 30.0  # s: for a part, and to end when it is asked to
+NOTHING = 5  # pytest's exit status if no test was collected
+LIMIT, GRACE = 1800.0, 30.0  # s: time limit of a part, and time to end after an interrupt
 
 
 def words(name: str) -> list[str]:
-    """Return what pytest is told to run a part: paths, or for the rest what it leaves out."""
+    """Return pytest's arguments for a part: paths, or for the rest the paths to ignore."""
     parts = COMPUTING | WAITING
     if name != "rest":
         return [path for word in parts[name].split() for path in expanded(word)]
@@ -67,20 +68,20 @@ def expanded(word: str) -> list[str]:
 
 
 class Run:
-    """A part under way."""
+    """A running part."""
 
     def __init__(self, name: str, options: list[str], said: IO[bytes]) -> None:
         self.name, self.start, self.seconds, self.said = name, time.monotonic(), 0.0, said
-        some = any(option.startswith(("--quick", "--deselect")) for option in options)  # and none in some parts
+        some = any(option.startswith(("--quick", "--deselect")) for option in options)  # parts may be empty
         self.fine = {0, NOTHING} if some else {0}
         command = [sys.executable, "-m", "pytest", "-q", *options, *words(name)]
         environment = os.environ | {"COVERAGE_FILE": f".coverage.{name.replace(', ', '-').replace(' ', '-')}"}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what one has compiled, hundreds of processes read
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of child processes load the cached bytecode
         own = {"stdout": said, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name != "nt", **own)
 
     def ended(self) -> bool:
-        """Whether it is over; what it said is then printed."""
+        """Return whether it has ended; if so, print its output."""
         if self.process.poll() is None and time.monotonic() < self.start + LIMIT:
             return False
         end_all([self])
@@ -91,16 +92,16 @@ class Run:
 
     @property
     def failed(self) -> bool:
-        """Whether a test of it failed, or none was found."""
+        """Whether a test failed, or none was found."""
         return self.process.returncode not in self.fine
 
     def ask_to_end(self) -> None:
-        """Interrupt it, so that it ends the processes of its tests."""
+        """Interrupt it, so that it can end the processes of its tests."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT if os.name != "nt" else signal.SIGTERM)
 
     def end(self) -> None:
-        """Wait for its end, and bring that about where it does not come."""
+        """Wait for its end, and kill it if it does not end in time."""
         try:
             self.process.wait(GRACE)
         except subprocess.TimeoutExpired:
@@ -108,7 +109,7 @@ class Run:
 
 
 def end_all(runs: list[Run]) -> None:
-    """End all parts that are under way."""
+    """End all running parts."""
     for one in runs:
         one.ask_to_end()
     for one in runs:
@@ -120,7 +121,7 @@ def run(workers: int, options: list[str]) -> list[Run]:
     lanes = [(list(COMPUTING), workers), (list(WAITING), 1)]
     done, going = list[Run](), [list[Run]() for _ in lanes]
     with contextlib.ExitStack() as stack:
-        stack.callback(lambda: end_all([one for runs in going for one in runs]))  # none stays behind, whatever happens
+        stack.callback(lambda: end_all([one for runs in going for one in runs]))  # also after an error
         while any(going) or any(names for names, _ in lanes):
             for runs, (names, most) in zip(going, lanes, strict=True):
                 for one in [one for one in runs if one.ended()]:
@@ -138,6 +139,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="parts that compute at a time")
     given, options = parser.parse_known_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # Windows' code page lacks characters that tests print
     start = time.monotonic()
     try:
         done = run(given.workers, options)

@@ -1,6 +1,6 @@
-"""What others make of a robot's file: Pinocchio of URDF, MuJoCo of MJCF. They judge places, Jacobians, masses, limits.
+"""Robot files read by other libraries, Pinocchio (URDF) and MuJoCo (MJCF), as references for kinematics and masses.
 
-A peer takes poses as linkwork holds them, and gives what belongs to the links that both have.
+A peer takes poses in linkwork's order and returns results for the links that both models have.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from linkwork.transforms import quaternion_matrix
 from robots import pinocchio_model, pinocchio_pose
 
 Array = np.ndarray
-SLACK = 1e-9  # how far beyond a limit rounding may lead [rad or m]
+SLACK = 1e-9  # allowed excess over a limit by rounding [rad or m]
 
 
 class Peer(Protocol):
-    """Another reader's model of a file.
+    """Another library's model of a file.
 
     Attributes:
-        links: Names of the links that it has too.
-        mass: What everything weighs [kg].
-        whole: Whether all files were there; without them, what comes from meshes weighs nothing.
+        links: Names of the links that both models have.
+        mass: Total mass [kg].
+        whole: Whether all files were found; missing meshes contribute no mass.
     """
 
     links: tuple[str, ...]
@@ -34,29 +34,29 @@ class Peer(Protocol):
     whole: bool
 
     def places(self, q: Array) -> Array:
-        """Return where the links are at a pose (nq,), shape (links, 4, 4)."""
+        """Return the transforms of the links at a pose (nq,), shape (links, 4, 4)."""
 
     def place(self, q: Array, link: str) -> Array:
-        """Return where a link is at a pose (nq,), shape (4, 4)."""
+        """Return the transform of a link at a pose (nq,), shape (4, 4)."""
 
     def jacobian(self, q: Array, link: str) -> Array:
-        """Return how our velocities move a link, linear rows first, shape (6, nv)."""
+        """Return the Jacobian of a link by linkwork's velocities, linear rows first, shape (6, nv)."""
 
     def center(self, q: Array) -> Array:
         """Return the centre of mass, shape (3,)."""
 
     def keeps_limits(self, q: Array) -> bool:
-        """Tell whether a pose keeps the limits of all joints that follow no other."""
+        """Return whether a pose keeps the limits of all joints that are not followers."""
 
 
 def peer_name(path: Path) -> str:
-    """Return the library that judges a file: MuJoCo its own models, Pinocchio all else."""
+    """Return the name of the reference library: MuJoCo for its own models, Pinocchio for all others."""
     mujoco = path.suffix == ".xml" and b"<mujoco" in path.read_bytes()
     return "MuJoCo" if mujoco else "Pinocchio"
 
 
 def peer_model(path: Path) -> Any:
-    """Return what the other library makes of a file; whatever it raises means that it cannot."""
+    """Return the other library's model of a file; any error means that it cannot read it."""
     if peer_name(path) == "MuJoCo":
         return _mujoco_model(path)
     import pinocchio as pin
@@ -65,12 +65,12 @@ def peer_model(path: Path) -> Any:
 
 
 def peer_of(model: Any, linkage: Linkage) -> Peer:
-    """Return the other library's model of a linkage, to be asked with poses of the linkage."""
+    """Return the peer of a linkage from the other library's model."""
     return _MuJoCo(*model, linkage) if isinstance(model, tuple) else _Pinocchio(model, linkage)
 
 
 def _rates(linkage: Linkage, their_nv: int, starts: dict[int, int]) -> Array:
-    """Return the matrix from our velocities to theirs, whose joints start at places by number of our arc."""
+    """Return the matrix from our velocities to theirs; `starts` has their first velocity index by our joint number."""
     result = np.zeros((their_nv, linkage.nv))
     for i, start in starts.items():
         drive, nv = linkage.drives[i], linkage.arcs[i].articulation.nv
@@ -93,7 +93,7 @@ class _Pinocchio:
             for i, arc in enumerate(linkage.arcs)
             if arc.articulation.nv
         }
-        fixed = self.model.inertias[0]  # what is welded to the world, which is no body of theirs
+        fixed = self.model.inertias[0]  # links welded to the world, which is not a body there
         moving = sum(inertia.mass for inertia in list(self.model.inertias)[1:])
         self.mass = float(moving + fixed.mass)
         self.fixed, self.share = fixed.lever, moving / self.mass if self.mass else 0.0
@@ -114,7 +114,7 @@ class _Pinocchio:
         jacobian = self.pin.computeFrameJacobian(self.model, self.data, theirs, self.frames[link], aligned)
         rates = _rates(self.linkage, self.model.nv, self.starts)
         for i, start in self.starts.items():
-            if isinstance(self.linkage.arcs[i].articulation, Floating):  # theirs goes along the child's axes
+            if isinstance(self.linkage.arcs[i].articulation, Floating):  # their velocity is along the child's axes
                 drive = self.linkage.drives[i]
                 turn = quaternion_matrix(q[drive.q + 3 : drive.q + 7])
                 rates[start : start + 3, drive.v : drive.v + 3] = turn.T
@@ -147,7 +147,7 @@ class _MuJoCo:
         names = {self.model.body(i).name or f"body{i}": i for i in range(1, self.model.nbody)}
         self.bodies = {name: names[name] for name in linkage.links if name in names}
         self.links = tuple(self.bodies)
-        self.arcs = [i for i, arc in enumerate(linkage.arcs) if arc.articulation.nq]  # depth first, as theirs
+        self.arcs = [i for i, arc in enumerate(linkage.arcs) if arc.articulation.nq]  # both are depth first
         if len(self.arcs) != self.model.njnt:
             raise ValueError(f"{self.model.njnt} joints there, {len(self.arcs)} here")
         self.rates = _rates(linkage, self.model.nv, dict(zip(self.arcs, self.model.jnt_dofadr.tolist(), strict=True)))
@@ -195,7 +195,7 @@ class _MuJoCo:
 
 
 def _mujoco_model(path: Path) -> tuple[Any, bool]:
-    """Return MuJoCo's own model, and whether all its files were there."""
+    """Return MuJoCo's model, and whether all its files were found."""
     import mujoco
 
     with warnings.catch_warnings():

@@ -1,8 +1,8 @@
-"""Random pairs of convex pieces, what the kernels say of them, and two judges: a certificate in NumPy, and coal.
+"""Random pairs of convex pieces, distances from the kernels, and two checks: a certificate in NumPy, and coal.
 
-A certificate needs no other library. Two convex pieces cannot be further apart than two points of them, nor nearer than
-the planes across a direction that hold them apart: where both agree, that is the distance. Where pieces overlap, the
-same direction shows a move that takes them apart, and no other judge may find a shorter one.
+A certificate needs no other library. The distance of two convex pieces is at most that of any two of their points, and
+at least that of two separating planes normal to a direction; if both are equal, they are the distance. For overlapping
+pieces, the direction gives a translation that separates them, and coal must not find a shorter one.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from linkwork.kernels.collision.piece_layout import (
 Array = Any
 NAMES = {POINT: "sphere", SEGMENT: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull", HALFSPACE: "half-space"}
 PAIRS = [(a, b) for a, b in itertools.combinations_with_replacement(NAMES, 2) if a != HALFSPACE]
-CORNERS = 10  # of a hull
+CORNERS = 10  # vertices of a hull
 
 
 class Pairs(NamedTuple):
-    """Pairs of pieces: records of PIECE_CODE (n, 2, ...) and PIECE (n, 2, ...), and the points of hulls."""
+    """Pairs of pieces: records of PIECE_CODE (n, 2, ...) and PIECE (n, 2, ...), and the vertices of hulls."""
 
     codes: Array
     numbers: Array
@@ -40,7 +40,7 @@ class Pairs(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is said of pairs: distance (n,), nearest points and normals (n, 3)."""
+    """Results for pairs: distance (n,), nearest points and normals (n, 3)."""
 
     distance: Array
     a: Array
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 
 
 def random_pairs(a: int, b: int, count: int, rng: np.random.Generator, *, spread: float = 1.2) -> Pairs:
-    """Return pairs of two kinds of about one metre, turned at random, their middles within `spread` of the origin."""
+    """Return randomly rotated pairs of two kinds, about one metre large, with centres within `spread` of the origin."""
     codes = np.zeros((count, 2, PIECE_CODE.size), np.int64)
     numbers = np.zeros((count, 2, PIECE.size))
     points = []
@@ -68,7 +68,7 @@ def random_pairs(a: int, b: int, count: int, rng: np.random.Generator, *, spread
 
 
 def sizes_of(kind: int, sizes: Array) -> Array:
-    """Return half sizes (n, 3) as a kind of piece has them."""
+    """Return half sizes (n, 3) in the form of a kind of piece."""
     sizes = np.array(sizes)
     if kind in (POINT, HULL, HALFSPACE):
         sizes[:] = 0.0
@@ -80,7 +80,7 @@ def sizes_of(kind: int, sizes: Array) -> Array:
 
 
 def kernel_says(pairs: Pairs) -> Found:
-    """Return what the kernels say."""
+    """Return the results of the kernels."""
     out = np.empty((len(pairs.codes), 10))
     room = np.full(PAIR_WORK, np.nan)
     pair_distances(*(np.ascontiguousarray(part).reshape(-1) for part in pairs), room, out.reshape(-1))
@@ -93,7 +93,7 @@ def transforms(pairs: Pairs, side: int) -> Array:
 
 
 def furthest(pairs: Pairs, side: int, ways: Array) -> Array:
-    """Return how far one side of each pair reaches along directions (n, 3), from the origin of the world."""
+    """Return the extent of one piece of each pair along directions (n, 3), from the world's origin."""
     code, piece = PIECE_CODE.view(pairs.codes[:, side]), PIECE.view(pairs.numbers[:, side])
     pose = transforms(pairs, side)
     local = np.einsum("nij,ni->nj", pose[:, :, :3], ways)
@@ -111,19 +111,19 @@ def furthest(pairs: Pairs, side: int, ways: Array) -> Array:
 
 
 def apart_along(pairs: Pairs, normals: Array) -> Array:
-    """Return how far apart the pieces are between two planes across directions; negative where they overlap there."""
+    """Return the distance of the pieces along directions, between normal planes; negative if they overlap there."""
     return -furthest(pairs, 0, normals) - furthest(pairs, 1, -normals)
 
 
 def flaws(pairs: Pairs, found: Found) -> dict[str, float]:
-    """Return how far answers are from a proof: of distances, of normals, of the points between which they lie."""
+    """Return the errors of results relative to the certificate: of distances, normals and nearest points."""
     gap = np.abs(apart_along(pairs, found.normal) - found.distance).max()
     points = np.abs(found.b - found.a - found.distance[:, None] * found.normal).max()
     return {"gap": gap, "unit": np.abs(np.linalg.norm(found.normal, axis=1) - 1.0).max(), "points": points}
 
 
 def coal_says(pairs: Pairs, *, tolerance: float = 1e-10) -> Found:
-    """Return what coal says of the same pairs."""
+    """Return coal's results for the same pairs."""
     import coal
 
     request = coal.DistanceRequest()

@@ -1,9 +1,9 @@
-"""Records what Python calls of the kernels, so that packs of other platforms can be called with the same.
+"""Records the kernel calls of Python, so that they can be replayed with packs of other platforms.
 
     python tests/recording.py FOLDER [GOALS]
 
 solves goals of an arm and of a body, one by one and in batches, and writes `calls`, which replay.c reads, and
-`results.json`: what each answer is. `read_answers` reads what replay.c has written.
+`results.json`, which describes each answer. `read_answers` reads the output of replay.c.
 """
 
 from __future__ import annotations
@@ -20,8 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROOM = {"room", "memory", "rough_memory", "books", "notes", "blend", "trials"}  # to work in: what it holds is no matter
-UNTOLD = ROOM | {"state"}  # no answers
+ROOM = {
+    "room",
+    "memory",
+    "rough_memory",
+    "books",
+    "notes",
+    "blend",
+    "trials",
+}  # work memory, of any content
+UNTOLD = ROOM | {"state"}  # arguments that are not results
 DTYPES = {"f8": np.float64, "f4": np.float32, "i8": np.int64, "i4": np.int32, "u1": np.uint8, "b1": np.bool_}
 DATA, FILL, CALL, WRITE = 1, 2, 3, 4
 
@@ -30,18 +38,18 @@ class Recorder:
     """Writes calls of kernels into a file.
 
     Args:
-        folder: Where `calls` and `results.json` go.
+        folder: Folder for `calls` and `results.json`.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.file = folder, (folder / "calls").open("wb")
         self.results: list[tuple[str, str, str, list[int]]] = []
         self.lock = threading.RLock()
-        self.contents: dict[int, bytes] = {}  # of buffers that no kernel writes to
+        self.contents: dict[int, bytes] = {}  # of buffers that kernels only read
         self.buffers: dict[Any, int] = {}
 
     def around(self, kernel: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a kernel that is recorded when it is called."""
+        """Return a kernel whose calls are recorded."""
         names = list(inspect.signature(kernel.function).parameters)
 
         def call(*arguments: Any) -> Any:
@@ -81,7 +89,7 @@ class Recorder:
         return result
 
     def _put(self, place: tuple[Any, ...], name: str, content: bytes, *, same: bool) -> int:
-        """Put content into a buffer, and return its number. What no kernel changes has a buffer of its own."""
+        """Put content into a buffer, and return its number. Content that no kernel changes gets its own buffer."""
         key = content if same and len(content) > 256 else place
         buffer = self.buffers.setdefault(key, len(self.buffers))
         if same and self.contents.get(buffer) == content:
@@ -102,26 +110,26 @@ class Recorder:
         self.file.write(struct.pack(f"<{len(numbers)}q", *numbers) + text + bytes(-len(text) % 8))
 
     def close(self) -> None:
-        """Write what is left."""
+        """Close the file of calls, and write the descriptions."""
         self.file.close()
         (self.folder / "results.json").write_text(json.dumps(self.results), encoding="utf-8")
 
 
 def fits(items: Any, arrays: list[NDArray[Any]]) -> bool:
-    """Return whether arrays are of the dtypes that a signature asks for."""
+    """Return whether arrays have the dtypes of a signature."""
     wanted = [item.dtype for item in items if item.axes >= 0]
     return wanted == [array.dtype.str[1:] for array in arrays]
 
 
 def bits(value: Any) -> int:
-    """Return a number as a slot holds it."""
+    """Return the bits of a number, as an integer for a slot."""
     if isinstance(value, float | np.floating):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
     return int(value)
 
 
 def read_answers(folder: Path, answers: Path) -> Iterator[tuple[str, str, NDArray[Any]]]:
-    """Yield function, name and content of every answer; the name of what a function returns is empty."""
+    """Yield function, name and content of every answer; the name of a return value is empty."""
     content, place = answers.read_bytes(), 0
     for symbol, name, dtype, shape in json.loads((folder / "results.json").read_text(encoding="utf-8")):
         count = int(np.prod(shape))
@@ -134,7 +142,7 @@ def read_answers(folder: Path, answers: Path) -> Iterator[tuple[str, str, NDArra
 
 
 def flat_image(library: Path) -> bytes:
-    """Return a library of macOS as replay.c loads it on Linux: both call functions alike."""
+    """Return a macOS library in the form that replay.c loads on Linux: both have the same calling convention."""
     import lief
 
     binary = lief.parse(library)

@@ -1,4 +1,4 @@
-/* Calls functions of a pack as a recording says, and writes what they leave: for platforms that have no Python here.
+/* Replays recorded calls of a pack's functions and writes the results, on platforms without Python.
 
    replay LIBRARY LEVEL RECORDING ANSWERS        recording.py writes recordings; all numbers are 8 bytes
 
@@ -41,7 +41,7 @@ static void text(char *to, int64_t bytes) {
 static char *room(int64_t buffer, int64_t bytes) {
     if (buffer < 0 || buffer >= BUFFERS) fail("the recording", "has too many buffers");
     if (buffers[buffer].bytes < bytes || !buffers[buffer].data) {
-        char *data = malloc(bytes + 8 + ALIGNMENT); /* it is never given back: a recording has few sizes */
+        char *data = malloc(bytes + 8 + ALIGNMENT); /* never freed: a recording has few sizes */
         if (!data) fail("memory", "is used up");
         buffers[buffer].data = data + ALIGNMENT - (uintptr_t)data % ALIGNMENT;
     }
@@ -49,8 +49,8 @@ static char *room(int64_t buffer, int64_t bytes) {
     return buffers[buffer].data;
 }
 
-/* Libraries: what the system loads, or an image of one that another system would load (`flat_image` of recording.py):
-   its content, the places of addresses to move, and of the functions in it. */
+/* Libraries: loaded by the system, or from an image of another system's library (`flat_image` of recording.py), with its
+   content, the offsets of addresses to relocate, and the offsets of its functions. */
 #ifdef _WIN32
 static void *load(const char *path) { return (void *)LoadLibraryA(path); }
 

@@ -1,4 +1,4 @@
-// What replay.c does, for WebAssembly: node replay.mjs LIBRARY LEVEL RECORDING ANSWERS
+// The same as replay.c, for WebAssembly: node replay.mjs LIBRARY LEVEL RECORDING ANSWERS
 import { openSync, readFileSync, writeSync } from "node:fs";
 
 const [library, level, recording, answers] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-"""A motion written again with another of its frames as the rest pose: the same places of all joints, other numbers."""
+"""Rewrites a motion with one of its frames as the rest pose: the same joint positions, other numbers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import linkwork as lw
 
 
 def rewritten(clip: lw.Clip, frame: int, turned: bool = False) -> lw.Clip:
-    """Return a clip whose skeleton rests as a frame of it does: offsets and all channels made anew.
+    """Return a clip whose rest pose is one of its frames, with new offsets and channels.
 
     Args:
         clip: The motion.
         frame: The frame that becomes the rest pose.
-        turned: Whether the links get other axes too, as each program has its own.
+        turned: Whether the links get other axes too, since these differ between programs.
     """
     linkage = clip.linkage
     world = clip.forward()
     turns = np.stack([world[name][:, :3, :3] for name in linkage.links], axis=1)
     places = np.stack([world[name][:, :3, 3] for name in linkage.links], axis=1)
-    own = turns[frame].copy()  # world_from_link, as the file has it, in the frame that becomes the rest pose
+    own = turns[frame].copy()  # world_from_link in the file, in the frame that becomes the rest pose
     axes = Rotation.random(len(own), random_state=0).as_matrix() if turned else np.broadcast_to(np.eye(3), own.shape)
-    turns = np.einsum("tlij,lkj,lkm->tlim", turns, own, axes)  # world_from_link, as the new file has it
+    turns = np.einsum("tlij,lkj,lkm->tlim", turns, own, axes)  # world_from_link in the new file
     joints, columns = [], []
     for k, (name, parent) in enumerate(zip(linkage.links, linkage.parents, strict=True)):
         above = np.broadcast_to(np.eye(4), (len(clip), 4, 4)).copy()

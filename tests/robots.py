@@ -1,6 +1,6 @@
-"""Robots as files: real ones that a package ships, an odd one written here, and small ones for single rules.
+"""Robot files: real ones from a package, one with many oddities, and small ones for single rules.
 
-`example-robot-data` is the collection that Pinocchio is tested with; Pinocchio itself says where their links are.
+`example-robot-data` is the collection that Pinocchio is tested with; Pinocchio computes the reference placements.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from linkwork.linkage.joints import Floating
 from linkwork.linkage.linkage import Linkage
 from sixty_robots import located
 
-# What is odd about real robots, all in one: a blank line before the XML declaration, CRLF, names with dots and hyphens,
-# a floating joint in the file, axes that are none, long, skew or left out, numbers with exponents, followers with
-# multiplier and offset, a slide in mid chain, limits without their ends.
+# Oddities of real robots in one file: a blank line before the XML declaration, CRLF, names with dots and hyphens, a
+# floating joint in the file, axes that are zero, not of unit length, skew or missing, numbers with exponents, followers
+# with multiplier and offset, a prismatic joint in mid chain, limits without bounds.
 ODD = """
 <?xml version="1.0"?>
 <robot name="odd robot" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -75,23 +75,23 @@ ROBOTS = (*SHIPPED, "odd")
 
 
 def shipped(name: str) -> Path:
-    """Return where the package has a robot."""
+    """Return the file of a robot in the package."""
     return located("example-robot-data", f"{SHIPPED[name]}.urdf")
 
 
 def gymnasium(name: str) -> Path:
-    """Return where the package of environments has a MuJoCo model."""
+    """Return the file of a MuJoCo model in the package of environments."""
     return located("gymnasium", f"{name}.xml")
 
 
 def pinocchio_model(pin: ModuleType, path: Path) -> object:
     return pin.buildModelFromXML(
         path.read_text(encoding="utf-8").lstrip()
-    )  # their reader refuses a blank line before the declaration
+    )  # Pinocchio's reader refuses a blank line before the declaration
 
 
 def pinocchio_pose(pin: ModuleType, model: object, linkage: Linkage, q: np.ndarray) -> np.ndarray:
-    """Return a pose as Pinocchio holds it: there every follower has a value of its own, and a wheel two."""
+    """Return a pose in Pinocchio's form: followers have values, and joints without limits have cosine and sine."""
     theirs = pin.neutral(model)
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
         if arc.articulation.nq == 0:

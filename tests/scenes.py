@@ -1,4 +1,4 @@
-"""Linkages for the contracts of files: every joint, shape, odd name and odd number that a file must hold."""
+"""Linkages for contract tests of files: all joints, shapes, odd names and odd numbers that a file must keep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ODD_FLOATS = (0.1, 1e-5, 1e300, -0.0, 5e-324, 2.2250738585072014e-308, 1 / 3, 1e
 
 
 def bits(linkage: lw.Linkage) -> object:
-    """Return everything a linkage is made of, so that 0.0 and -0.0 differ."""
+    """Return all data of a linkage in a form in which 0.0 and -0.0 differ."""
     visuals = [
         [(repr(v.shape), v.placement.tobytes(), repr(v.color), v.role) for v in link.visuals] for link in linkage.nodes
     ]
@@ -53,7 +53,7 @@ def weight(inertia: lw.Inertia | None) -> object:
 
 
 def firm_pose(linkage: lw.Linkage, rng: np.random.Generator) -> np.ndarray:
-    """Return a random pose whose quaternions have length one as exactly as it can be said."""
+    """Return a random pose whose quaternions have unit length to the last bit."""
     while True:
         q = linkage.pose(linkage.random_pose(rng))
         if linkage.pose(q).tobytes() == q.tobytes():
@@ -61,7 +61,7 @@ def firm_pose(linkage: lw.Linkage, rng: np.random.Generator) -> np.ndarray:
 
 
 def posed(linkage: lw.Linkage, seed: int = 0) -> lw.Linkage:
-    """Return a linkage with two named poses, one of them anything within its limits."""
+    """Return a linkage with two stored poses, one of them random within its limits."""
     rng = np.random.default_rng(seed)
     return linkage.replace(poses={"neutral": linkage.neutral(), "any": firm_pose(linkage, rng)})
 
@@ -92,7 +92,7 @@ def every_shape() -> lw.Linkage:
 
 
 def odd_names() -> lw.Linkage:
-    """Return a linkage, all of whose names would be something else in YAML without quotes."""
+    """Return a linkage whose names all need quotes in YAML to remain strings."""
     b = lw.Builder("no", base="true", root=lw.Joint("off", None, "true", lw.Floating()))
     for name in ODD_NAMES:
         b.revolute(name, name, axis="y")
@@ -102,7 +102,7 @@ def odd_names() -> lw.Linkage:
 
 
 def odd_floats() -> lw.Linkage:
-    """Return a linkage whose positions, limits, leads, offsets and values are hard to write."""
+    """Return a linkage whose positions, limits, leads, offsets and values are hard to write exactly."""
     b = lw.Builder("floats", root=transform((0.1, -0.0, 1e-5)))
     for k, x in enumerate(ODD_FLOATS):
         axis = (0.0, -0.0, 1.0) if k % 2 else OBLIQUE
@@ -114,7 +114,7 @@ def odd_floats() -> lw.Linkage:
 
 
 def open_limits() -> lw.Linkage:
-    """Return joints of several values, limited on some sides only."""
+    """Return joints with several values, limited on some sides only."""
     inf = math.inf
     b = lw.Builder("open")
     b.joint("u", "a", lw.Universal("x", "y", (-inf, -0.5), (0.5, inf)))
@@ -124,7 +124,7 @@ def open_limits() -> lw.Linkage:
 
 
 def rotations() -> lw.Linkage:
-    """Return rotations as people give them: short angles in degrees, quarter turns, gimbal lock, anything."""
+    """Return rotations as users write them: round angles in degrees, quarter turns, gimbal lock, random ones."""
     angles = [(90, 0, 0), (0, 0, -45), (30, 60, -120), (10, 90, 20), (10, -90, 0), (180, 0, 180), (0.5, 12.25, 0)]
     b = lw.Builder("rotations")
     for k, three in enumerate(angles):
@@ -136,7 +136,7 @@ def rotations() -> lw.Linkage:
 
 
 def heavy() -> lw.Linkage:
-    """Return links with every sort of mass: none known, none at all, at a point, spread out, hard to write."""
+    """Return links with all kinds of masses: unknown, zero, a point mass, with inertia, hard to write exactly."""
     spread = np.diag([0.1, 5e-324, 1e300])
     spread[0, 1] = spread[1, 0] = -0.0
     b = lw.Builder("heavy", inertia=lw.Inertia(0.0))
@@ -147,7 +147,7 @@ def heavy() -> lw.Linkage:
 
 
 def loops() -> lw.Linkage:
-    """Return a mechanism that closes in three ways, one of them at a further frame."""
+    """Return a mechanism with three kinds of loops, one of them at an additional frame."""
     b = lw.Builder("loops")
     b.revolute("a", "crank", axis="y").ball("b", "rod", euler="ZXY").frame("pin", at=(1, 0, 0))
     b.floating("c", "slide", euler="ZXZ", parent="base")
@@ -156,7 +156,7 @@ def loops() -> lw.Linkage:
 
 
 def couplings() -> lw.Linkage:
-    """Return joints that follow by every kind of curve, by several drivers, and by numbers that are hard to write."""
+    """Return joints coupled by every kind of curve, by several drivers, and by numbers that are hard to write."""
     b = lw.Builder("couplings")
     for name in "abcdefg":
         b.continuous(name, f"link {name}", parent="base")

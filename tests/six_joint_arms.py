@@ -1,7 +1,7 @@
-"""Arms that people have, by their Denavit-Hartenberg numbers, where plain NumPy puts their tips, and goals for them.
+"""Real arms as Denavit-Hartenberg tables, with their forward kinematics in plain NumPy, and goals.
 
-The numbers are those of the makers' data sheets, read off the robots' published URDF and MJCF files. Zeros of joints
-are left out: they change no count of solutions. Nothing here asks the library where anything is.
+The numbers are those of the makers' data sheets, from published URDF and MJCF files. Zero offsets of joints are left
+out, since they do not change the number of solutions. Nothing here uses the kinematics of the library.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import numpy as np
 import linkwork as lw
 
 Array = np.ndarray
-Row = tuple[
-    float, float, float
-]  # d [m], a [m], alpha [deg]: along and about z is the joint, along and about x the link
+Row = tuple[float, float, float]  # d [m], a [m], alpha [deg]; the joint is about z, the link along x
 
 THREE_PARALLEL: dict[str, list[Row]] = {
     "UR3": [(0, 0, 90), (0, 0.24365, 0), (0, 0.21325, 0), (0.11235, 0, 90), (0.08535, 0, 90), (0, 0, 0)],
@@ -49,12 +47,12 @@ ARMS = {**THREE_PARALLEL, **WRIST, **GENERAL}
 
 
 def linkage(name: str) -> lw.Linkage:
-    """Return an arm without limits; its tip is where its last joint is."""
+    """Return an arm without limits; its tip is at the last joint."""
     return lw.from_dh([(0.0, d, a, math.radians(alpha)) for d, a, alpha in ARMS[name]], name=name)
 
 
 def forward(name: str, poses: Array) -> Array:
-    """Return where poses (m, 6) bring the tip, by products of matrices, shape (m, 4, 4)."""
+    """Return the tip at poses (m, 6) by products of matrices, shape (m, 4, 4)."""
     world = np.tile(np.eye(4), (len(poses), 1, 1))
     for (d, a, alpha), theta in zip(ARMS[name], poses.T, strict=True):
         c, s = np.cos(theta), np.sin(theta)
@@ -69,12 +67,12 @@ def forward(name: str, poses: Array) -> Array:
 
 
 def poses(name: str, count: int = 6) -> Array:
-    """Return random poses of an arm, whose tips are goals."""
+    """Return random poses of an arm, which make reachable goals."""
     return np.random.default_rng([ord(letter) for letter in name]).uniform(-math.pi, math.pi, (count, 6))
 
 
 def somewhere(name: str, count: int = 6) -> Array:
-    """Return goals anywhere within the reach, turned at random: some have solutions, some have none."""
+    """Return goals at random positions within reach and random orientations; some have no solution."""
     rng = np.random.default_rng([len(ARMS[name]), *(ord(letter) for letter in name)])
     reach = sum(math.hypot(d, a) for d, a, _ in ARMS[name])
     way = rng.normal(size=(count, 3))

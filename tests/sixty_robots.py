@@ -1,7 +1,7 @@
-"""Sixty robots that packages of the dev extra ship: arms, hands, dogs, humanoids, drones and MuJoCo's own models.
+"""Sixty robots from packages of the dev extra: arms, hands, dogs, humanoids, drones and MuJoCo's own models.
 
-`example-robot-data` is the collection that Pinocchio is tested with, `rtb-data` that of the Robotics Toolbox: 45 MB of
-industrial arms, without dependencies. `gymnasium` has the MuJoCo models of reinforcement learning.
+`example-robot-data` is the collection that Pinocchio is tested with; `rtb-data` is that of the Robotics Toolbox, 45 MB
+of industrial arms without dependencies; `gymnasium` has the MuJoCo models of reinforcement learning.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ SIXTY = {Path(file).stem: (package, file) for package, files in FILES.items() fo
 
 
 def installed(name: str) -> Path:
-    """Return where a package has one of the sixty."""
+    """Return the file of one of the sixty robots."""
     return located(*SIXTY[name])
 
 
 def located(package: str, file: str) -> Path:
-    """Return where a package has a robot; a test is skipped where the package has no wheel, on Windows."""
+    """Return the file of a robot in a package; skip the test on Windows if the package has no wheel there."""
     if sys.platform == "win32" and not any(distributions(name=package)):
-        import pytest  # what fuzzes has none
+        import pytest  # imported here because the fuzz extra does not have it
 
         pytest.skip(f"{package} has no wheel for Windows", allow_module_level=True)
     return Path(str(distribution(package).locate_file(f"{FOLDERS[package]}/{file}")))

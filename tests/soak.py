@@ -1,8 +1,8 @@
-"""Random calls of everything public, judged from outside: ``python tests/soak.py --seconds 3600 [--seed 0]``.
+"""Random calls of the whole public API, checked independently: ``python tests/soak.py --seconds 3600 [--seed 0]``.
 
-Every call comes back or raises an error of ours; an answer that is called a success reaches its goal by the forward
-kinematics of `own_forward` and keeps all limits; memory stays flat. Calls come in rounds, each round in an order of its
-own, so that all of them run about equally often whatever they take. `test_soak.py` runs a few rounds of it.
+Every call returns or raises an error of linkwork; every solution that is reported as a success reaches its goal by the
+forward kinematics of `own_forward` and keeps all limits; memory does not grow. Each round makes all calls in a random
+order, so that slow and fast calls run about equally often. `test_soak.py` runs a few rounds.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from soak_judge import ROWS
 from soak_others import Others
 from soak_solves import Solves
 
-GROWTH = 40.0  # MB that a process may gain once it is warm
-WARM = 0.5  # of the calls, after which it is: caches are nearly full
-MINUTE = 60.0  # s between two looks at the memory
-OFTEN = {"batch": 2, "solve_one": 4, "several_goals": 2, "kinematics": 2, "edit": 2, "nonsense": 4}  # times in a round
+GROWTH = 40.0  # MB that a process may gain after warming up
+WARM = 0.5  # share of the calls that warm up: afterwards caches are nearly full
+MINUTE = 60.0  # s between two measurements of memory
+OFTEN = {"batch": 2, "solve_one": 4, "several_goals": 2, "kinematics": 2, "edit": 2, "nonsense": 4}  # calls per round
 
 
 class Soak(Solves, Others, Further):
-    """Calls in a random order, and what became of them."""
+    """Calls in a random order, and their results."""
 
     def __init__(self, seed: int, rows: int = ROWS) -> None:
         super().__init__(seed, rows)
         self.calls: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
-        self.sizes: list[tuple[int, float]] = []  # of the process, every minute: calls so far, and its memory [MB]
-        self.to_come: list[str] = []  # of this round
-        self.bare = False  # whether what is kept for another call is forgotten before each look at the memory
+        self.sizes: list[tuple[int, float]] = []  # every minute: number of calls, and memory of the process [MB]
+        self.to_come: list[str] = []  # remaining calls of this round
+        self.bare = False  # whether caches are cleared before each measurement of memory
 
     def call(self, name: str | None = None) -> None:
-        """Make one call: a given one, or the next of a round."""
+        """Make one call: a given one, or the next of the round."""
         if name is None:
             if not self.to_come:
                 once = [name for name in ACTIONS for _ in range(OFTEN.get(name, 1))]
@@ -59,20 +59,20 @@ class Soak(Solves, Others, Further):
             self.refused[f"{name}: {type(error).__name__}"] += 1
 
     def said(self) -> str:
-        """Return what was done, in a line."""
-        return f"{sum(self.calls.values())} calls, {self.solves} solves judged, {self.successes} of them successes"
+        """Return a summary in one line."""
+        return f"{sum(self.calls.values())} calls, {self.solves} solves checked, {self.successes} of them successes"
 
 
 ACTIONS = [name for made in (Solves, Others, Further) for name in vars(made) if not name.startswith("_")]
 
 
 def soak(run: Soak, goes_on: Callable[[], bool], tell: Callable[[str], None] = print) -> None:
-    """Make calls as long as they go on; raises at the first that goes wrong."""
+    """Make calls while `goes_on` returns true; raise at the first wrong result."""
     begin = told = time.monotonic()
     while goes_on():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", category=DeprecationWarning, module="(?!linkwork)")  # not ours
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module="(?!linkwork)")  # of other packages
             run.call()
         if time.monotonic() - told > MINUTE:
             told = time.monotonic()
@@ -87,7 +87,7 @@ def soak(run: Soak, goes_on: Callable[[], bool], tell: Callable[[str], None] = p
 
 
 def settled() -> float:
-    """Return the memory of this process [MB], less what is only waiting to be given back."""
+    """Return the memory of this process [MB], after returning free memory to the system."""
     gc.collect()
     memory.AFTER["resident"] = -np.inf
     memory.give_back()
@@ -95,14 +95,14 @@ def settled() -> float:
 
 
 def keepers() -> tuple[list[Any], list[Linkage]]:
-    """Return what keeps things for another call: the package's functions with bounded caches, and linkages."""
+    """Return everything with a cache: functions of the package with bounded caches, and linkages."""
     things = gc.get_objects()
     bounded = [one for one in things if isinstance(one, _lru_cache_wrapper) and one.__module__.startswith("linkwork")]
     return [one for one in bounded if one.cache_info().maxsize], [one for one in things if isinstance(one, Linkage)]
 
 
 def forget() -> None:
-    """Forget all that is kept: what then is still there, and grows, is lost."""
+    """Clear all caches, so that remaining growth is a leak."""
     bounded, linkages = keepers()
     for one in bounded:
         one.cache_clear()
@@ -111,7 +111,7 @@ def forget() -> None:
 
 
 def kept() -> str:
-    """Return what is kept for another call: entries of the package's bounded caches, and of those of linkages."""
+    """Return the number of cached entries, in functions of the package and in linkages."""
     bounded, linkages = keepers()
     sizes = {f"{one.__module__}.{one.__qualname__}": one.cache_info() for one in bounded}
     said = [f"{name} {info.currsize} of {info.maxsize}" for name, info in sorted(sizes.items())]
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--seed", type=int, default=0, help="of all that is random")
     parser.add_argument("--rows", type=int, default=ROWS, help="goals of a batch")
-    parser.add_argument("--bare", action="store_true", help="look at the memory without what is kept for another call")
+    parser.add_argument("--bare", action="store_true", help="clear caches before each measurement of memory")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     run, end = Soak(options.seed, options.rows), time.monotonic() + options.seconds

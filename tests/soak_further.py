@@ -1,4 +1,4 @@
-"""The calls of a soak that few make in one afternoon: datasets, forces, synthesis, layers, markers, gradients."""
+"""Less common calls of the soak test: datasets, forces, synthesis, layers, markers, gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from soak_judge import Judge, Wrong
 
 
 class Further(Judge):
-    """Calls of what is left of the public names."""
+    """Calls of the remaining public names."""
 
     def blocks(self) -> None:
         linkage = self.arm()
@@ -157,7 +157,7 @@ class Further(Judge):
     def hurried(self) -> None:
         fast = self.clip().retime(velocity=2.0, acceleration=6.0)
         steps = fast.linkage.difference(fast.poses[:-1], fast.poses[1:]) / np.diff(fast.times)[:, None]
-        if not np.abs(steps).max(initial=0.0) < 2.0 * 1.02:  # limits hold at points of the path; ten frames are few
+        if not np.abs(steps).max(initial=0.0) < 2.0 * 1.02:  # limits hold at grid points; ten frames are coarse
             raise Wrong(f"a motion at {np.abs(steps).max()} that may go at 2")
 
     def keyed(self) -> None:

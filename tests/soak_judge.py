@@ -1,4 +1,4 @@
-"""What a soak makes calls with, and how their answers are judged: by `own_forward`, and by nothing that solved them."""
+"""Random arguments for the soak test, and checks of results with `own_forward`, independent of the solvers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from linkwork.models.catalogue import MODELS, build
 from linkwork.solvers.options import TOLERANCE
 from own_forward import places
 
-ROTATION = 1e-3  # rad that count as reached where nobody says
-ROUNDING = 1e-7  # of errors near the tolerance: both sides round
-ROWS = 200_000  # of a batch
+ROTATION = 1e-3  # default rotation tolerance [rad]
+ROUNDING = 1e-7  # allowed excess of an error over its tolerance: both sides round
+ROWS = 200_000  # largest number of rows of a batch
 ARMS = [
     "irb140",
     "puma560_robot",
@@ -34,22 +34,22 @@ ARMS = [
 ]
 
 
-class Wrong(Exception):  # noqa: N818 - what a soak finds
-    """A claim that does not hold."""
+class Wrong(Exception):  # noqa: N818 - a finding, not an error of a call
+    """A result is wrong."""
 
 
 class Judge:
-    """Linkages, targets and motions at random, and judgement of what was made of them."""
+    """Random linkages, targets and motions, and checks of results."""
 
     def __init__(self, seed: int, rows: int = ROWS) -> None:
         self.rng, self.rows = np.random.default_rng(seed), rows
         self.solves = self.successes = 0
         self.robots: dict[str, lw.Linkage] = {}
 
-    # What calls are made with
+    # Arguments
 
     def arm(self) -> lw.Linkage:
-        """A serial arm: a robot of the trade, a model, or a random chain."""
+        """A serial arm: a commercial robot, a model, or a random chain."""
         kind = self.rng.integers(4)
         if kind == 3:
             return six_joint_arms.linkage(str(self.rng.choice(list(six_joint_arms.ARMS))))
@@ -67,14 +67,14 @@ class Judge:
         return "tip" if "tip" in linkage.frames else chain_frames(linkage, linkage.links)[0]
 
     def any_linkage(self) -> lw.Linkage:
-        """Any linkage at all."""
+        """A linkage of any kind."""
         kind = self.rng.integers(3)
         if kind == 0:
             return build(MODELS[str(self.rng.choice(list(MODELS)))].example)
         return random_tree(self.rng, int(self.rng.integers(1, 12))) if kind == 1 else self.arm()
 
     def targets(self, linkage: lw.Linkage, frame: str, count: int) -> np.ndarray:
-        """Places of a frame, most of them within reach."""
+        """Targets of a frame, most of them within reach."""
         found = places(linkage, linkage.random_pose(self.rng, count), frame)
         far = self.rng.random(count) < 0.1
         found[far, :3, 3] += self.rng.normal(scale=1.0, size=(int(far.sum()), 3))
@@ -87,7 +87,7 @@ class Judge:
         return lw.interpolate(linkage, [(0.0, poses[0]), (0.4, poses[1]), (1.0, poses[2])], fps=10, kind=kind)
 
     def world(self) -> lw.World:
-        """A few solids about an arm."""
+        """A few obstacles around an arm."""
         shapes = [lw.Sphere(0.1), lw.Box((0.1, 0.2, 0.3)), lw.Capsule(0.05, 0.3), lw.Cylinder(0.1, 0.2)]
         return lw.World([lw.Obstacle(shape, self.rng.uniform(-1, 1, 3)) for shape in shapes])
 
@@ -95,7 +95,7 @@ class Judge:
         """An arm whose links have shapes."""
         return lw.models.panda() if self.rng.random() < 0.5 else lw.models.ur5()
 
-    # What is claimed, and judged
+    # Checks
 
     def judge(
         self,
@@ -106,9 +106,9 @@ class Judge:
         targets: Any,
         kind: str = "pose",
         *,
-        counted: bool = True,  # not where these solves were judged for another goal already
+        counted: bool = True,  # False if these solves were counted for another goal already
     ) -> None:
-        """Raise unless all that is called a success is one."""
+        """Raise unless everything reported as a success is one."""
         q, success = np.atleast_2d(q), np.atleast_1d(success)
         targets = np.broadcast_to(targets, (len(q), 4, 4))
         if counted:
@@ -130,12 +130,12 @@ class Judge:
             raise Wrong(f"no success: {away[k]:.3g} m and {turn[k]:.3g} rad away at {q[k].tolist()} in {linkage!r}")
 
     def judge_place(self, linkage: lw.Linkage, q: np.ndarray, frame: str) -> None:
-        """Raise unless a frame stands where it should."""
+        """Raise unless a frame is where it should be."""
         if not np.allclose(linkage.forward(q)[frame], places(linkage, q, frame), atol=1e-9 * (1.0 + linkage.length)):
             raise Wrong(f"{frame!r} of {linkage!r} stands elsewhere at {q.tolist()}")
 
     def judge_loops(self, linkage: lw.Linkage, poses: np.ndarray) -> None:
-        """Raise unless all loops are closed in poses."""
+        """Raise unless all loops are closed at some poses."""
         for q in poses:
             gap = max((float(np.abs(lw.Close(loop).error(linkage, q)).max()) for loop in linkage.loops), default=0.0)
             if gap > 1e-6 * max(1.0, linkage.loop_size):

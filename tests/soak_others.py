@@ -1,4 +1,4 @@
-"""The calls of a soak beside solving: linkages, mechanisms, motions, files, pictures."""
+"""Calls of the soak test that do not solve: linkages, mechanisms, motions, files, pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from soak_judge import Judge, Wrong
 
 
 class Others(Judge):
-    """Calls that make, move, edit, save and draw."""
+    """Calls that build, move, edit, save and draw."""
 
     def kinematics(self) -> None:
         linkage = self.any_linkage()

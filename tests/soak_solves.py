@@ -1,4 +1,4 @@
-"""The calls of a soak that solve for goals."""
+"""Calls of the soak test that solve for goals."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from soak_judge import Judge, Wrong
 
 
 class Solves(Judge):
-    """Calls that solve, alone, in loops and in batches."""
+    """Calls that solve single goals, in loops and in batches."""
 
     def batch(self) -> None:
         linkage = self.arm()
         frame, kind = self.tip(linkage), str(self.rng.choice(["pose", "pose", "position", "orientation"]))
         targets = self.targets(linkage, frame, self.rows)
         options: Any = chains.KINDS[kind] | {
-            "seed": int(self.rng.integers(8)),  # a linkage keeps the solvers of its last 64 settings
+            "seed": int(self.rng.integers(8)),  # a linkage caches the solvers of its last 64 settings
             "threads": int(self.rng.integers(1, 3)),
         }
         found = lw.solve_batch(linkage, frame, targets, progress=False, **options)

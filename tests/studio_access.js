@@ -1,9 +1,9 @@
-// What the page of the studio shows, measured by the rules of WCAG 2.2 AA: an expression, whose methods are called.
+// Measures the studio's page by the rules of WCAG 2.2 AA: an expression, whose methods are called.
 
 (() => {
   const root = document.querySelector("linkwork-studio").root;
   const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const WRITTEN = "input:not([type=range]):not([type=checkbox]), select"; // controls that show words of their own
+  const WRITTEN = "input:not([type=range]):not([type=checkbox]), select"; // controls that show text
 
   /** @param {string} text a colour of any kind @returns {number[]} red, green, blue from 0 to 255, and how dense */
   const read = (text) => {
@@ -16,7 +16,7 @@
   const over = ([r, g, b, a], under) => [r, g, b].map((x, k) => x * a + under[k] * (1 - a));
   const parent = (one) => one.parentElement ?? one.getRootNode().host ?? null;
 
-  /** The colour that is seen behind an element, as its layers lie over each other. */
+  /** The visible background colour of an element, composed of its layers. */
   const behind = (one) => {
     const layers = [];
     for (let at = one; at; at = parent(at)) {
@@ -32,10 +32,10 @@
     return (high + 0.05) / (low + 0.05);
   };
   const shown = (one) => one.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }) && one.getBoundingClientRect().width > 1;
-  const enabled = (one) => !one.closest(":disabled, [aria-disabled=true]"); // what is disabled may be faint
+  const enabled = (one) => !one.closest(":disabled, [aria-disabled=true]"); // disabled controls may be faint
   const name = (one) => `${one.tagName.toLowerCase()} ${one.getAttribute("aria-label") ?? (one.title || (one.textContent || one.value || "").trim().slice(0, 40))}`;
 
-  /** The contrasts of one element: its words, its placeholder, its edge, its drawing. */
+  /** The contrasts of one element: its text, placeholder, border and drawing. */
   const measured = (one) => {
     const [css, ground, found] = [getComputedStyle(one), behind(one), []];
     const add = (what, paint, under, least) => found.push({ what: `${what}: ${name(one)}`, ratio: ratio(over(paint, under), under), least });
@@ -60,7 +60,7 @@
   return {
     contrasts: () => [...root.querySelectorAll("*:not(style, option, .unseen)")].filter((one) => shown(one) && enabled(one)).flatMap(measured),
 
-    /** What has the keyboard, through shadow roots; it is marked as reached. */
+    /** The focused element, through shadow roots; it is marked as reached. */
     focused: () => {
       let at = document.activeElement;
       while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
@@ -74,11 +74,11 @@
     },
     forget: () => root.querySelectorAll("[data-reached]").forEach((one) => delete one.dataset.reached),
 
-    /** Controls that no Tab has reached; of tabs one is in the order, arrow keys lead to the others. */
+    /** Controls that Tab has not reached; only one tab of a list is in the order, arrow keys reach the others. */
     missed: () => [...root.querySelectorAll("button, input, select, summary, canvas, a[href], [tabindex='0']")]
       .filter((one) => one.checkVisibility({ checkVisibilityCSS: true }) && !one.disabled && one.tabIndex !== -1 && one.dataset.reached !== "yes").map(name),
 
-    /** The words beside each control, and what it is called. */
+    /** The text beside each control, and its accessible name. */
     labels: () => [...root.querySelectorAll("label")].filter((label) => label.checkVisibility()).map((label) => {
       const words = [...label.querySelectorAll("span")].map((span) => span.textContent).join(" ").trim() || label.textContent.trim();
       return [words, label.control?.getAttribute("aria-label") ?? words];

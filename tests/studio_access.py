@@ -1,4 +1,4 @@
-"""What everyone can read, name and reach in the studio's page, measured in the page by the rules of WCAG 2.2 AA."""
+"""Measures accessibility in the studio's page by the rules of WCAG 2.2 AA: contrast, names, keyboard access."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").strip()
 ROLES = "button checkbox combobox link listbox option radio searchbox slider spinbutton tab textbox DisclosureTriangle"
-CONTROLS = frozenset(ROLES.split())  # as Chromium spells them
+CONTROLS = frozenset(ROLES.split())  # in Chromium's spelling
 
 
 def measured(page: Any, what: str) -> Any:
-    """Return what a method of the script says."""
+    """Return the result of a method of the script."""
     return page.evaluate(f"{SCRIPT}.{what}()")
 
 
 def contrasts(page: Any) -> list[dict[str, Any]]:
-    """Return the contrast of everything that is seen now, with the least that it must have."""
+    """Return the contrast of everything visible, with the required contrast."""
     found: list[dict[str, Any]] = measured(page, "contrasts")
     return found
 
 
 def nameless(page: Any) -> list[str]:
-    """Return the roles of controls without a name, as Chromium tells them to a screen reader."""
+    """Return the roles of controls without a name in Chromium's accessibility tree."""
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     session.detach()
@@ -32,13 +32,13 @@ def nameless(page: Any) -> list[str]:
 
 
 def walked(page: Any, most: int = 250) -> tuple[int, list[str], list[str]]:
-    """Press Tab until all was visited; return how many there were, which have no ring, and which were not reached."""
+    """Press Tab through the page; return the number of stops, those without a focus ring, and controls not reached."""
     page.evaluate(f"() => {{ globalThis.access = {SCRIPT}; access.forget(); document.activeElement?.blur(); }}")
     count, bare = 0, []
     for _ in range(most):
         page.keyboard.press("Tab")
         now = page.evaluate("access.focused()")
-        if now is None:  # beyond the page, from which Tab comes back to its beginning
+        if now is None:  # focus has left the page; Tab continues at its beginning
             continue
         if now["again"]:
             break

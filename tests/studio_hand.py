@@ -1,4 +1,4 @@
-"""A person at the studio's page, in a browser: a mouse, a keyboard, and eyes for what the page knows."""
+"""A user of the studio's page in a browser: mouse, keyboard, and access to the state of the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 ELEMENT = "document.querySelector('linkwork-studio')"
 PATIENCE = 90.0
-# Whether two pictures in a row find the stage as it was, and nothing left to draw.
+# Whether the stage is unchanged for two frames and has nothing left to draw.
 STILL = f"""(patience) => new Promise((done) => {{
   const s = {ELEMENT}, end = performance.now() + patience;
   const look = (before) => requestAnimationFrame(() => {{
@@ -18,7 +18,7 @@ STILL = f"""(patience) => new Promise((done) => {{
   }});
   look("");
 }})"""
-# A point where a link is seen: along its bones, else wherever on the screen.
+# A point where a link is visible: along its bones, or else anywhere on the screen.
 SEEN = f"""(link) => {{
   const s = {ELEMENT}, {{ stage }} = s, r = stage.canvas.getBoundingClientRect(), k = stage.scene.links.indexOf(link);
   const origin = (i) => [3, 7, 11].map((n) => stage.matrices[16 * i + n]);
@@ -39,7 +39,7 @@ SEEN = f"""(link) => {{
 
 
 class Hand:
-    """A person at the page."""
+    """A user of the page."""
 
     def __init__(self, studio, page) -> None:
         self.studio, self.page = studio, page
@@ -60,7 +60,7 @@ class Hand:
         raise AssertionError(f"{what} did not come about: {self.numbers()['state'].get('history')}")
 
     def at(self, goal):
-        """Return where the handle of a goal is on the screen."""
+        """Return the position of a goal's handle on the screen."""
         self.stand_still()
         script = (
             f"(name) => {{ const s = {ELEMENT}; const at = s.holding.handles.get(name).position;"
@@ -70,11 +70,11 @@ class Hand:
         return self.page.evaluate(script, goal)
 
     def stand_still(self):
-        """Wait until everything is drawn, and the stage stays as large as it is."""
+        """Wait until everything is drawn and the size of the stage is stable."""
         assert self.page.evaluate(STILL, 1000 * PATIENCE), "the page does not stand still."
 
     def link_at(self, link):
-        """Return a point of the screen where a link is seen."""
+        """Return a point of the screen where a link is visible."""
         self.stand_still()
         return self.page.evaluate(SEEN, link)
 
@@ -86,13 +86,13 @@ class Hand:
         mouse.up()
 
     def undone(self, what):
-        """Wait until a thing is what undo would take back, and return the numbers."""
+        """Wait until an action is the next that undo would revert, and return the state of the page."""
         return self.until(lambda n: n["state"]["history"]["undo"] == what and n, what)
 
 
 def fresh(hand):
-    """Open a Panda, with nothing left of what was done before, and return the person."""
-    hand.page.mouse.up()  # whatever a test that failed has held
+    """Open a Panda without traces of earlier actions, and return the user."""
+    hand.page.mouse.up()  # in case a failed test held the button
     for key in ("r", "Alt", "Shift", "Control"):
         hand.page.keyboard.up(key)
     before = hand.numbers()["state"]["stage"]

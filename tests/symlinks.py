@@ -1,4 +1,4 @@
-"""Symbolic links for tests; most users of Windows may make none."""
+"""Symbolic links for tests; most users of Windows have no permission to make them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def symlink(path: Path, target: Path) -> None:
-    """Make a symbolic link; the test is skipped where none can be made."""
+    """Make a symbolic link; skip the test if that is not possible."""
     try:
         path.symlink_to(target, target_is_directory=target.is_dir())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The public interface: what there is, that it is documented, how it is called and how little it loads."""
+"""The public interface: its names, documentation, signatures, and how little it loads."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_every_error_is_an_error_of_ours_with_its_own_words() -> None:
     "package", [lw, lw.draw, lw.explain, lw.formats, lw.solvers, lw.studio], ids=lambda package: package.__name__
 )
 def test_type_checkers_are_told_the_same_names(package: Any) -> None:
-    """What a checker reads from the imports is what is found by name."""
+    """Names in the imports for type checkers equal those found at run time."""
     told: dict[str, str] = {}
     for node in ast.parse(Path(package.__file__).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name):  # if TYPE_CHECKING
@@ -290,9 +290,9 @@ def test_type_checkers_are_told_the_same_names(package: Any) -> None:
     assert told == found | (lw._MODULES if package is lw else {})
 
 
-# What public calls return
+# Results of public calls
 
-# What the packages hand each other; nobody else has a use for it.
+# Classes that packages only pass to each other.
 INTERNAL = {
     "Scene",
     "ExactScene",
@@ -311,7 +311,7 @@ NAMESPACES = [name for name in PUBLIC if inspect.ismodule(getattr(lw, name))]
 
 
 def public_things() -> Iterator[tuple[str, Any]]:
-    """Return everything that has a public name, with that name."""
+    """Yield everything with a public name, and the name."""
     for name in PUBLIC:
         yield f"lw.{name}", getattr(lw, name)
     for space in NAMESPACES:
@@ -324,7 +324,7 @@ def public_things() -> Iterator[tuple[str, Any]]:
 
 @functools.cache
 def names_in(module: str) -> dict[str, Any]:
-    """Return what the annotations of a module may name: its own names and those that only type checkers import."""
+    """Return the names for annotations of a module: its own, and those that only type checkers import."""
     found = vars(sys.modules[module]).copy()
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -333,7 +333,7 @@ def names_in(module: str) -> dict[str, Any]:
 
 
 def classes_in(hint: Any) -> Iterator[type]:
-    """Return the classes of ours in a type: those in its brackets too."""
+    """Yield linkwork's classes in a type, also in its arguments."""
     if inspect.isclass(hint) and hint.__module__.startswith("linkwork"):
         yield hint
     for part in typing.get_args(hint):
@@ -341,7 +341,7 @@ def classes_in(hint: Any) -> Iterator[type]:
 
 
 def returned(thing: Any, where: str) -> Iterator[tuple[str, type]]:
-    """Return the classes that a function returns, or that the methods, properties and fields of a class have."""
+    """Yield the classes that a function returns, or that methods, properties and fields of a class have."""
     if inspect.isfunction(thing):
         hint = thing.__annotations__.get("return")
         value = eval(hint, names_in(thing.__module__)) if isinstance(hint, str) else hint
@@ -385,9 +385,9 @@ def test_every_public_class_is_in_the_reference() -> None:
     assert not missing, "\n".join(sorted(missing))
 
 
-# How things are called: operands by position, everything else by keyword
+# Signatures: operands by position, everything else by keyword
 
-# An operand may have a default where leaving it out means something plain.
+# An operand may have a default if its absence has an obvious meaning.
 OPERANDS = {
     "Linkage": {"joints"},  # a single link
     "Linkage.pose": {"values"},  # the neutral pose
@@ -398,12 +398,12 @@ OPERANDS = {
     "Builder.pose": {"values"},  # the neutral pose
     "DHTable.build": {"name"},  # "dh"
     "Clip.plant": {"contacts"},  # those that are found
-    "FrameMap.get": {"default"},  # as mappings have it
+    "FrameMap.get": {"default"},  # as in mappings
     "World": {"obstacles"},  # none
-    "clearance": {"world"},  # none: the linkage alone
+    "clearance": {"world"},  # none: only the linkage
     "collides": {"world"},
     "solve_batch": {"targets"},  # in the mapping
-    "bone": {"color"},  # the drawer's choice, as in the record it makes
+    "bone": {"color"},  # a default colour, as in the record it makes
 }
 
 
@@ -413,7 +413,7 @@ def callables() -> Iterator[tuple[str, Any]]:
         if inspect.isfunction(thing):
             yield name, thing
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
-            if not dataclasses.is_dataclass(thing) and not issubclass(thing, tuple | dict):  # records are their fields
+            if not dataclasses.is_dataclass(thing) and not issubclass(thing, tuple | dict):  # records have only fields
                 yield name, thing
             yield from ((f"{name}.{member}", f) for member, f in public_members(thing) if inspect.isfunction(f))
 
@@ -435,7 +435,7 @@ def test_every_parameter_has_a_type() -> None:
             assert parameter.name == "self" or parameter.annotation is not parameter.empty, f"{name}: {parameter.name}"
 
 
-# One option has one type everywhere, given or not. `float` is a time, `FloatArray` what goals and records are made of.
+# An option has the same type everywhere, except for None. `float` is a time, `FloatArray` is in goals and records.
 TYPES = {
     "start": {"PoseLike", "float", "FloatArray"},
     "q": {"PoseLike", "FloatArray"},
@@ -474,11 +474,11 @@ def test_a_pose_is_taken_by_name_by_joint_or_as_numbers() -> None:
         assert not lw.explain.is_singular(arm, pose, "tip")
 
 
-# How little is loaded
+# Loaded modules
 
 
 def loaded(script: str) -> set[str]:
-    """Return which heavy packages a script leaves loaded in a fresh process."""
+    """Return the heavy packages that are loaded after a script in a new process."""
     code = f"{script}\nimport sys\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
     done = children.run([sys.executable, "-W", "error", "-c", code], env=environment, text=True, encoding="utf-8")
@@ -563,7 +563,7 @@ print(*(name for name in late.split() if name in sys.modules or f"linkwork.{name
 
 
 def test_the_first_page_of_the_studio_needs_little() -> None:
-    """What takes long to import waits until somebody asks for it: races, reasons, exports, files."""
+    """Slow imports wait until they are needed: races, reasons, exports, files."""
     pytest.importorskip("websockets")
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
     done = children.run([sys.executable, "-W", "error", "-c", FIRST_PAGE], env=environment, text=True, encoding="utf-8")
@@ -572,7 +572,7 @@ def test_the_first_page_of_the_studio_needs_little() -> None:
 
 @pytest.mark.parametrize(("script", "allowed"), [(FIRST_ANSWERS + FROM_A_FILE, set()), (FIRST_COMMANDS, {"click"})])
 def test_first_answers_need_nothing_heavy_and_little_memory(script: str, allowed: set[str]) -> None:
-    """They are had where nothing heavy can be imported at all; Numba only where there is no pack."""
+    """They work if heavy packages cannot be imported; Numba is only needed without a pack."""
     packed = not isinstance(the_pack(), str)
     compiler = set() if packed else {"numba", "llvmlite", "asyncio", "concurrent.futures", "urllib.request"}
     forbidden = sorted({*HEAVY, "concurrent.futures", "asyncio", "urllib.request", "trimesh"} - allowed - compiler)

@@ -1,8 +1,8 @@
-"""Every block of the documentation runs and prints what it says; every link leads somewhere.
+"""Every code block of the documentation runs with the shown results, and every link is valid.
 
 A ```python block runs after the blocks above it on its page, in an empty folder. Sessions (`>>>`) are compared as
-doctests; elsewhere `# -> text` holds what a statement prints, or the value of its expression or assigned name. A block
-of any language with a `title="name"` is a file of that name in that folder. Commands are run by `test_docs_commands`.
+doctests; elsewhere `# -> text` is the output of a statement, or the value of its expression or assigned name. A block
+of any language with a `title="name"` is a file of that name in that folder. `test_docs_commands` runs commands.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def test_python_blocks_print_what_they_say(page, tmp_path, monkeypatch):
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the names of a page's headings as MkDocs makes them."""
+    """Return the anchors that MkDocs makes for a page's headings."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     titles = re.findall(r"^#+ (.+?)(?:\s*\{.*\})?$", text, flags=re.MULTILINE)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title.replace("`", "")).strip().lower()) for title in titles}
@@ -156,7 +156,7 @@ def test_every_page_is_in_the_navigation():
 
 
 def test_results_of_python_blocks_are_compared(tmp_path):
-    """The tests above can fail: a wrong result in a page is noticed."""
+    """The tests above can fail: they notice a wrong result in a page."""
     page = tmp_path / "page.md"
     page.write_text("```python\nx = 1 + 1  # -> 3\n```\n\n```python\n>>> 1 + 1\n3\n```\n", encoding="utf-8")
     script, session = blocks(page)

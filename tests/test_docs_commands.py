@@ -1,7 +1,7 @@
-"""Every command of the documentation runs and prints what it says.
+"""Every command of the documentation runs with the shown output.
 
-In ```console and ```bash blocks, `$ linkwork ...` runs in an empty folder, with the files of the page, and must print
-what is shown below it.
+In ```console and ```bash blocks, `$ linkwork ...` runs in an empty folder with the files of the page, and must print
+the text below it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def our_commands(page: Path) -> list[tuple[str, str, int]]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if our_commands(page)], ids=named)
 def test_commands_print_what_they_say(page, tmp_path, monkeypatch, exhaustive):
-    """What is shown is what a person would see: results, or results and talk. A command that fails must show how."""
+    """Blocks show stdout, or stdout and stderr. A command that fails must show its message."""
     monkeypatch.chdir(tmp_path)
     put_files(page, tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -65,7 +65,7 @@ def test_commands_print_what_they_say(page, tmp_path, monkeypatch, exhaustive):
 
 
 def run_command(command: str, where: str):
-    """Run a pipe of `echo` and `linkwork`, its last output perhaps into a file; no other program is run."""
+    """Run a pipe of `echo` and `linkwork`, optionally redirected to a file; other programs are not run."""
     piped, result = None, None
     for stage in command.split(" | "):
         words, _, target = stage.partition(" > ")

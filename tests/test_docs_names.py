@@ -33,7 +33,7 @@ def defined(path: Path) -> set[str]:
 
 
 def place(name: str) -> Path:
-    """Return the path of a file as the page names it: in the package, or in the repository."""
+    """Return the path of a file that the page names, in the package or in the repository."""
     return PACKAGE / name if (PACKAGE / name).exists() else ROOT / name
 
 
@@ -42,7 +42,7 @@ def marked(text: str) -> list[str]:
 
 
 def named_in_tables() -> list[tuple[str, str]]:
-    """Return (function, file) of the rows of tables that have both, and of `function` in `file` anywhere."""
+    """Return pairs (function, file) from rows of tables with both, and from `function` in `file` in the text."""
     text = PAGE.read_text(encoding="utf-8")
     found = re.findall(r"`(\w+)`,? in `([\w/]+\.py)`", text)
     for line in text.splitlines():
@@ -73,7 +73,7 @@ def test_packages_are_those_of_the_house():
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.stem)
 def test_pictures_name_what_there_is(picture):
-    """A title that is a name is defined in one of the files below it, up to the next title."""
+    """If a title is a name, one of the files below it, up to the next title, defines it."""
     titles: list[tuple[str, list[str]]] = []
     for element in ElementTree.parse(picture).getroot().iter("{http://www.w3.org/2000/svg}text"):
         text = element.text or ""

@@ -1,4 +1,4 @@
-"""Errors: the tree as drawn, messages one can act on, fields that survive a trip between processes."""
+"""Errors: the documented class tree, helpful messages, fields that survive pickling."""
 
 from __future__ import annotations
 

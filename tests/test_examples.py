@@ -1,4 +1,4 @@
-"""Every example runs without a screen, is short, has a card for the gallery, and writes only where it is told."""
+"""Every example runs without a screen, is short, has a card in the gallery, and writes only to its folder."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_examples_are_short_and_have_a_card(path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
 def test_examples_take_a_folder_on_the_command_line(path, tmp_path, monkeypatch):
-    """Run as a script, an example hands its first argument to `main`, and the gallery folder when there is none."""
+    """As a script, an example passes its first argument to `main`, by default the gallery folder."""
     code = ast.parse(path.read_text(encoding="utf-8"))
     (call,) = (node.body[0].value for node in code.body if isinstance(node, ast.If))
     for arguments, folder in ((["x.py", "pictures"], "pictures"), (["x.py"], "gallery")):

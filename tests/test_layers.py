@@ -1,4 +1,4 @@
-"""The house: packages in one order, no circles inside them, slow imports where they belong, nothing too long."""
+"""Architecture: order of packages, no import cycles, slow imports only where allowed, bounds of file lengths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from house import (
     tree,
 )
 
-# Libraries that are slow to load, and the packages that may import them at once.
+# Libraries that are slow to load, and the packages that may import them at module level.
 HEAVY = {
     "numba": {"kernels"},
     "llvmlite": {"kernels"},
@@ -67,7 +67,7 @@ def test_packages_import_only_those_before_them() -> None:
 def test_no_circles_inside_a_package(package: str) -> None:
     inside = {name for name in MODULES if room(name) == package}
     graph = {name: EVER[name] & inside for name in inside}
-    assert set(TopologicalSorter(graph).static_order()) == inside  # a circle raises, and names itself
+    assert set(TopologicalSorter(graph).static_order()) == inside  # a cycle raises an error with its modules
 
 
 @files

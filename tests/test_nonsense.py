@@ -1,4 +1,4 @@
-"""Whatever is given where something else belongs is refused by an error of ours, or is taken for what it is."""
+"""Arguments of wrong types and values raise errors of linkwork, or are accepted if they are valid."""
 
 from __future__ import annotations
 

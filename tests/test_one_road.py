@@ -1,4 +1,4 @@
-"""One road for a solve: a goal, a list of one, the command line and the studio give the same pose, bit for bit."""
+"""One implementation of a solve: a goal, a list of one, the command line and the studio give bit-identical poses."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def test_without_a_start_they_do_too(model: str) -> None:
 def test_a_time_budget_that_is_not_used_up_changes_no_bit() -> None:
     rng = np.random.default_rng(0)
     missed, far = 0, 0
-    for arm in (lw.models.panda(), random_chain(np.random.default_rng(4), 8)):  # what closed forms leave to the search
+    for arm in (lw.models.panda(), random_chain(np.random.default_rng(4), 8)):  # with and without a closed form
         targets, starts = arm.forward(arm.random_pose(rng, 60), frame="tip"), arm.random_pose(rng, 60)
-        targets[::3, :3, 3] *= 1.3  # about the edge of reach, where many starts are made
+        targets[::3, :3, 3] *= 1.3  # near the edge of reach, where the search needs many starts
         for target, start in zip(targets, starts, strict=True):
             goal = lw.Reach("tip", pose=target)
             for goals in (goal, [goal, lw.Rest(arm.neutral())]):

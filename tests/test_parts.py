@@ -1,4 +1,4 @@
-"""The parts of the suite: every file of tests is in one of them, and in one only."""
+"""The parts of the suite: every test file is in exactly one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILES = sorted(parts.ROOT.glob("tests/**/test_*.py"))
 
 
 def files_of(name):
-    """Return the files that a part runs, as pytest chooses them."""
+    """Return the files of a part, selected as pytest does."""
     paths = [parts.ROOT / word for word in parts.words(name) if not word.startswith("-")]
     left_out = [word.partition("=")[2] for word in parts.words(name) if word.startswith("-")]
     patterns = [str(parts.ROOT / word) for word in left_out]

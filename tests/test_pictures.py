@@ -1,4 +1,4 @@
-"""Pictures of the documentation are as new as the scripts that make them."""
+"""Pictures of the documentation are up to date with the scripts that make them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOUSE = "house.svg"  # by tests/house.py; test_layers compares it with the sourc
 
 @pytest.fixture(scope="module")
 def made() -> Any:
-    """The module that scripts write their pictures down with."""
+    """The module with which scripts record their pictures."""
     spec = importlib.util.spec_from_file_location("made", PICTURES / "made.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""What packages of others add: the example package is found, and one that is broken costs no more than itself."""
+"""Plugins: the example package is found, and a broken package does not affect others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder with the example as pip leaves it: beside the package, what `pyproject.toml` says of it."""
+    """A folder with the example as installed by pip: the package and its metadata from `pyproject.toml`."""
     folder = tmp_path_factory.mktemp("site")
     about = folder / f"linkwork_shop-{PROJECT['version']}.dist-info"
     about.mkdir()
@@ -102,7 +102,7 @@ def test_the_command_line_has_them_too(installed, tmp_path):
 
 @pytest.fixture
 def entries(monkeypatch):
-    """Entry points of packages that are not there."""
+    """Entry points of packages that do not exist."""
     found = []
     monkeypatch.delenv(SWITCH, raising=False)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [one for one in found if one.group == group])
@@ -154,7 +154,7 @@ def test_ours_come_first_and_no_name_is_given_twice(entries, caplog):
     entries += [EntryPoint("one", "math:pi", "test.numbers")]
     entries += [EntryPoint("e", value, "test.numbers") for value in ("math:tau", "math:e")]
     numbers = table()
-    assert {**numbers} == {"one": 1.0, "e": pytest.approx(2.71828, abs=1e-5)}  # by the name of the package
+    assert {**numbers} == {"one": 1.0, "e": pytest.approx(2.71828, abs=1e-5)}  # by package name
     assert caplog.text.count("there is one already") == 2
 
 

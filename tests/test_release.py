@@ -1,4 +1,4 @@
-"""What is released: wheels with packs and one without, and what each asks pip to install."""
+"""Releases: wheels with packs and one without, and their dependencies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def script(name: str) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "release")  # as it is for a script that is run
+        patch.syspath_prepend(ROOT / "release")  # as for a script that is run
         spec.loader.exec_module(module)
     return module
 

@@ -1,4 +1,4 @@
-"""Two rounds of the soak: random calls of everything public, judged from outside; and that the judge is one."""
+"""Two rounds of the soak test: random calls of the whole public API, checked independently; and tests of the checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_random_calls_come_back_or_are_refused() -> None:
 
 
 class Calls(RuleBasedStateMachine):
-    """Calls in any order on what earlier ones have left behind; Hypothesis names the shortest row that goes wrong."""
+    """Calls in any order on the results of earlier ones; Hypothesis reports the shortest failing sequence."""
 
     def __init__(self) -> None:
         super().__init__()

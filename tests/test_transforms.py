@@ -1,4 +1,4 @@
-"""Transforms: every way to say an orientation against SciPy; what is ambiguous or broken is refused."""
+"""Transforms: every form of an orientation, compared with SciPy; ambiguous and invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ANGLES = st.floats(-50.0, 50.0)
 
 
 def rigid(rotation=None, position=(0.0, 0.0, 0.0), last=(0.0, 0.0, 0.0, 1.0)):
-    """Return a 4x4 array, right or wrong."""
+    """Return a 4x4 array, valid or not."""
     matrix = np.zeros((4, 4))
     matrix[:3, :3] = np.eye(3) if rotation is None else rotation
     matrix[:3, 3] = position
@@ -522,7 +522,7 @@ def test_lengths_have_no_unit():
 
 @dataclass(frozen=True, eq=False)
 class Part(Value):
-    """A name and numbers, closed for writing."""
+    """A name and numbers, read-only."""
 
     name: str
     numbers: np.ndarray
@@ -568,7 +568,7 @@ def test_cross_products_are_those_of_numpy(shape):
 
 def test_steady_quaternions_are_the_same_rotations_without_a_change_of_side():
     rng = np.random.default_rng(4)
-    vectors = np.cumsum(rng.normal(scale=0.2, size=(50, 2, 3)), axis=0)  # two joints turn on and on
+    vectors = np.cumsum(rng.normal(scale=0.2, size=(50, 2, 3)), axis=0)  # two joints with growing angles
     smooth = vector_quaternion(vectors)
     mixed = smooth * rng.choice([-1.0, 1.0], size=(50, 2, 1))
     found = steady(mixed)
@@ -588,7 +588,7 @@ def test_quaternions_that_vanish_or_overflow_have_no_direction():
     for wrong in (np.zeros(4), turn * SHORTEST, turn * 4.0 * LONGEST, np.full(4, math.nan)):
         assert not has_direction(wrong)
         assert not has_direction(np.stack([turn, wrong]))
-    for length in (SHORTEST, LONGEST):  # what is called a direction is one: nothing overflows or vanishes
+    for length in (SHORTEST, LONGEST):  # accepted directions neither overflow nor vanish
         np.testing.assert_allclose(quaternion_matrix(2.0 * turn * length), quaternion_matrix(turn), atol=1e-14)
 
 

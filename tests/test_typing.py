@@ -1,7 +1,7 @@
-"""What the documentation shows passes ``mypy --strict``, and misspelt options do not.
+"""Code in the documentation passes ``mypy --strict``, and misspelt options do not.
 
-Every page is one module, a block at the lines where the page has it: an error names the page's own line. One run of
-mypy checks them all; of linkwork itself it reports nothing, `make types` does that.
+Every page becomes one module with its blocks at the same lines, so that errors have line numbers of the page. One run
+of mypy checks all; errors in linkwork itself are left to `make types`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from test_docs import PAGES, ROOT, blocks, named, with_blocks
 
 pytest.importorskip("mypy")
 IGNORED = "  # type: ignore"
-# Lessons are read by people who have not met annotations: their own functions have none.
+# Functions in lessons have no annotations, which readers may not know.
 UNTYPED = """disallow_untyped_defs = False
 disallow_untyped_calls = False
 disallow_incomplete_defs = False
 disable_error_code = arg-type
 """
 
-# A line for each call: what a person would write, and what mypy has to say to it, if anything.
+# For each call: the code, and mypy's error, if any.
 CALLS = {
     'lw.solve(arm, goal, method="damped", max_iterations=50, limits="project")': "",
     'lw.solve(arm, goal, metod="damped")': "call-arg",
@@ -58,7 +58,7 @@ goal = lw.Reach("tip", position=(1, 2))
 
 
 def source_of(page: Path) -> str:
-    """Return the Python of a page as a module; what a session shows to fail is not checked."""
+    """Return the Python code of a page as a module; calls that fail in a session are left out."""
     lines: list[str] = []
     for block in blocks(page):
         if block.language != "python":
@@ -78,7 +78,7 @@ def _unchecked(source: str) -> str:
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What mypy says to the pages and the calls, by name of the module: they are written into a folder, and it runs."""
+    """Return mypy's errors for pages and calls by module name, from one run in a folder with all modules."""
     folder = tmp_path_factory.mktemp("typing")
     for page in with_blocks("python"):
         (folder / f"{module_of(page)}.py").write_text(source_of(page), encoding="utf-8")

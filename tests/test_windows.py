@@ -1,4 +1,4 @@
-"""What Windows needs, as far as other systems can show it: by reading the sources, and by names that are its own."""
+"""Requirements of Windows that other systems can check: by reading the sources, and with Windows' file names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkwork.studio.uploads import safe_path
 PACKAGE = Path(lw.__file__).parent
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-FOLDERS = ("benchmarks", "docs", "examples", "extras", "release", "tests")  # of other Python
+FOLDERS = ("benchmarks", "docs", "examples", "extras", "release", "tests")  # of Python outside src
 UNIX = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "readline"}  # modules that Windows does not have
 UNIX_CALLS = {  # of `os`, `signal` and event loops
     "fork", "forkpty", "killpg", "getuid", "setsid", "mkfifo", "getpgid", "chown", "wait3", "wait4", "statvfs",
@@ -40,7 +40,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str, set[str | None]]]:
 
 
 def opens_text(call: ast.Call, name: str) -> bool:
-    """Return whether a call reads or writes text of a file."""
+    """Return whether a call reads or writes a text file."""
     if name != "open":
         texts = name in ("read_text", "write_text") and isinstance(call.func, ast.Attribute)
         return texts and ast.unparse(call.func.value) != "atomic_files"
@@ -51,7 +51,7 @@ def opens_text(call: ast.Call, name: str) -> bool:
 
 
 def without_encoding(tree: ast.AST) -> Iterator[str]:
-    """Yield the calls that read or write text, of files or of other processes, in an encoding of the system."""
+    """Yield calls that read or write text of files or processes in the system's encoding."""
     for call, name, words in calls(tree):
         if (opens_text(call, name) or (name in RUNS and "text" in words)) and "encoding" not in words:
             yield f"{call.lineno}: no encoding: {ast.unparse(call)[:80]}"
@@ -129,7 +129,7 @@ def test_an_upload_is_never_written_to_a_device(name: str, safe: str) -> None:
 
 
 class Kernel32:
-    """What Windows says of processes: 10 runs, 11 has ended but is still held by someone, others are not there."""
+    """A stand-in for Windows' processes: 10 runs, 11 has ended but has an open handle, others do not exist."""
 
     def __init__(self) -> None:
         self.open: list[int] = []

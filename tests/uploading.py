@@ -1,4 +1,4 @@
-"""Uploads as the studio's page sends them."""
+"""Uploads in the form that the studio's page sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def upload(files: Mapping[str, bytes], **how: object) -> bytes:
-    """Return the message of files by name."""
+    """Return the message that uploads files, given by name."""
     head = {"files": [{"name": name, "size": len(content)} for name, content in files.items()], **how}
     text = json.dumps(head).encode()
     return struct.pack("<I", len(text)) + text + b"".join(files.values())

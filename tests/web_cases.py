@@ -1,8 +1,8 @@
-"""Cases for `linkwork.js`: linkages packed by Python, problems, and what Python answers to them.
+"""Cases for `linkwork.js`: linkages packed by Python, problems, and Python's answers.
 
     python tests/web_cases.py FOLDER [--goals 250]
 
-writes them; ``node --test`` in ``web/`` reads them from the folder that LINKWORK_CASES names.
+writes them; ``node --test`` in ``web/`` reads them from the folder in the variable LINKWORK_CASES.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from linkwork.solvers.options import Settings
 from linkwork.solvers.problem import Problem
 
 ORIGIN = (0.0, 0.0, 0.0)
-CHAINS: dict[str, tuple[Callable[[], Linkage], Any, dict[str, Any]]] = {  # model, goal, and how to prepare for it
+CHAINS: dict[str, tuple[Callable[[], Linkage], Any, dict[str, Any]]] = {  # model, goal, options of prepare
     "panda": (lw.models.panda, "tip", {}),
     "ur5": (lw.models.ur5, "tip", {}),
     "stanford": (lw.models.stanford, "tip", {}),
@@ -42,9 +42,9 @@ CHAINS: dict[str, tuple[Callable[[], Linkage], Any, dict[str, Any]]] = {  # mode
         {"orientation": False},
     ),
 }
-RUNS = 4  # whole solves by each textbook method
-UNSTEADY = ("floating hand",)  # far more joints than goals: roundings of a hundred cycles add up
-STEPS: dict[str, tuple[dict[str, Any], ...]] = {  # methods, and options of theirs in Python's words
+RUNS = 4  # complete solves by each textbook method
+UNSTEADY = ("floating hand",)  # far more joints than goals: rounding errors of a hundred cycles add up
+STEPS: dict[str, tuple[dict[str, Any], ...]] = {  # methods, with options under their names in Python
     "inverse": ({},),
     "pseudoinverse": ({}, {"form": "rows"}),
     "damped": ({}, {"damping": 0.3}),
@@ -60,7 +60,7 @@ STEPS: dict[str, tuple[dict[str, Any], ...]] = {  # methods, and options of thei
 
 
 def plain(found: Any) -> dict[str, Any]:
-    """Return a solution or a step as a page gives it."""
+    """Return a solution or a step in the form of a page."""
     kept = {"q": found.q, "residuals": found.residuals}
     return {name: value.tolist() for name, value in kept.items()} | {
         "success": bool(found.success),
@@ -69,12 +69,12 @@ def plain(found: Any) -> dict[str, Any]:
 
 
 def cycle(found: lw.Step) -> dict[str, Any]:
-    """Return a control cycle as a page gives it."""
+    """Return a control cycle in the form of a page."""
     return plain(found) | {"joint": found.joint, "limit": found.limit, "share": float(found.share)}
 
 
 def searching(ik: Any) -> Any:
-    """Return a prepared solver that searches even where a closed form knows all poses: pages do not have those."""
+    """Return a prepared solver that never uses a closed form, since pages have none."""
     ik.__dict__["_answering"] = None
     return ik
 
@@ -115,7 +115,7 @@ def chain_case(name: str, count: int) -> dict[str, Any]:
 
 
 def textbook_steps(arm: Linkage, goal: Any, targets: Any, starts: Any) -> list[dict[str, Any]]:
-    """Return where one step of each method leads, by NumPy, and what the loop makes of it; or why it cannot."""
+    """Return one step of each method by NumPy and the result of the loop, or why the method does not apply."""
     found: list[dict[str, Any]] = []
     for name, several in STEPS.items():
         for options in several:
@@ -135,7 +135,7 @@ def textbook_steps(arm: Linkage, goal: Any, targets: Any, starts: Any) -> list[d
 
 
 def standing(rng: np.random.Generator, size: float) -> dict[str, Any]:
-    """Return places for two hands and the eyes of a figure that stands, at random around it."""
+    """Return random targets around a standing body, for two hands and the eyes."""
     return {
         "left_hand": (np.array([0.25, 0.25, 1.1]) + rng.uniform(-size, size, 3)).tolist(),
         "right_hand": (np.array([0.25, -0.25, 1.1]) + rng.uniform(-size, size, 3)).tolist(),
@@ -144,20 +144,20 @@ def standing(rng: np.random.Generator, size: float) -> dict[str, Any]:
 
 
 def travelling(rng: np.random.Generator, size: float) -> dict[str, Any]:
-    """Return places for the hands of a figure that goes anywhere."""
+    """Return targets for the hands of a body that may go anywhere."""
     left = rng.uniform(-size, size, 3)
     return {"left_hand": left.tolist(), "right_hand": (left + rng.uniform(-0.3, 0.3, 3)).tolist()}
 
 
 def goals_of(given: dict[str, Any]) -> list[lw.Goal]:
-    """Return the goals that the names stand for; who has eyes stands on its feet."""
+    """Return goals from their names; a body with eyes also keeps its feet in place."""
     hands: list[lw.Goal] = [lw.Reach(hand, position=given[hand]) for hand in ("left_hand", "right_hand")]
     if "eyes" not in given:
         return hands
     return [lw.Hold("left_foot"), lw.Hold("right_foot"), *hands, lw.LookAt("eyes", at=given["eyes"])]
 
 
-BODIES: dict[str, tuple[Callable[[], Linkage], list[lw.Goal], Any, float]] = {  # with which goals, and where they are
+BODIES: dict[str, tuple[Callable[[], Linkage], list[lw.Goal], Any, float]] = {  # model, further goals, targets, scale
     "figure": (lw.models.human, [], standing, 0.2),
     "figure with a wish": (lw.models.human, [lw.Rest("stand")], standing, 0.3),
     "figure out of reach": (lw.models.human, [], standing, 1.5),
@@ -165,11 +165,11 @@ BODIES: dict[str, tuple[Callable[[], Linkage], list[lw.Goal], Any, float]] = {  
 }
 
 
-HOPELESS = 4  # problems out of reach: each takes all its starts
+HOPELESS = 4  # problems out of reach, which take all their starts
 
 
 def body_case(name: str, count: int) -> dict[str, Any]:
-    """Return problems of a figure, each from a start of its own, and single control cycles towards them."""
+    """Return problems of a body, each with its own start, and single control cycles towards them."""
     make, more, place, size = BODIES[name]
     count = min(count, HOPELESS) if "out of reach" in name else count
     body, rng = make(), np.random.default_rng(3)

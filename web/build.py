@@ -1,9 +1,9 @@
-"""Write what is not written by hand: linkwork.wasm, plain scripts with everything in them, the example's linkages.
+"""Build the generated files of web pages: linkwork.wasm, self-contained scripts, and the example's linkages.
 
     python web/build.py
 
-Browsers load neither modules nor WebAssembly from ``file://``: a page that is opened from disk takes
-``linkwork.inline.js``, which has the machine code inside, or ``linkwork.view.js``, with ``<linkwork-view>`` as well.
+Browsers load neither modules nor WebAssembly from ``file://``. A page that is opened from disk uses
+``linkwork.inline.js``, which contains the machine code, or ``linkwork.view.js``, which also has ``<linkwork-view>``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MODULES = ("linkwork.js", "bodies.js", "goals.js", "textbook.js", "rotations.js")  # whose exports a page has
+MODULES = ("linkwork.js", "bodies.js", "goals.js", "textbook.js", "rotations.js")  # a page gets their exports
 SCRIPTS = {"linkwork.inline.js": MODULES, "linkwork.view.js": ("view/view.js", *MODULES)}
 
 
 def example_scenes() -> dict[str, str]:
-    """Return what the example shows."""
+    """Return the linkages of the example page."""
     import linkwork as lw
 
     linkages = {
@@ -31,7 +31,7 @@ def example_scenes() -> dict[str, str]:
 
 
 def write_page(output: Path) -> None:
-    """Write the machine code, the scripts with it inside, and the example's linkages into a folder."""
+    """Write the machine code, the scripts that contain it, and the example's linkages to a folder."""
     from linkwork.draw.scripts import bundle
     from linkwork.kernels.web import web_code
 
@@ -43,7 +43,7 @@ def write_page(output: Path) -> None:
 
 
 def main() -> int:
-    """Write everything; say in a sentence why not, where there is no machine code."""
+    """Write everything, or print why there is no machine code."""
     from linkwork.errors import PageError
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -22,7 +22,7 @@ EXERCISE = re.compile(r"^<!-- exercise ([\d.]+) -->$", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
-    """Teach Markdown equations."""
+    """Add equations to the Markdown extensions."""
     config.markdown_extensions.append(Equations())
     return config
 
@@ -41,7 +41,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Load the script where a page has live parts."""
+    """Load the script in pages with live parts."""
     if "<linkwork-" not in html:
         return html
     up = "../" * page.file.src_uri.count("/")
@@ -55,7 +55,7 @@ def contents() -> str:
 
 
 def figure(attributes: str, where: str) -> str:
-    """Return a live figure as a block, with words for readers without scripts."""
+    """Return a live figure as a block, with a text for readers without scripts."""
     found = re.search(r'\bname="([^"]*)"', attributes)
     name = found[1] if found else ""
     if name not in names():

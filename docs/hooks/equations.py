@@ -21,7 +21,7 @@ def mathml(text: str, *, display: bool) -> str:
     """Return an equation as MathML.
 
     Raises:
-        ValueError: If it holds a command that is not known, which would be shown as it is written.
+        ValueError: If it has an unknown command, which would be shown literally.
     """
     source = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{align*}", " ".join(text.split()))
     made = convert(source, display="block" if display else "inline")
@@ -38,7 +38,7 @@ def spaced(made: str) -> str:
 
 
 class _Equation(InlineProcessor):
-    """Finds equations, and keeps them away from the rest of Markdown."""
+    """Finds equations, and protects them from other Markdown rules."""
 
     def __init__(self, pattern: str, md: Markdown, *, display: bool) -> None:
         super().__init__(pattern, md)

@@ -1,6 +1,6 @@
-"""Writes down which script made a picture, with a digest of the script: `made.json`, read by `tests/test_pictures.py`.
+"""Records in `made.json` which script made each picture, with a digest of the script, for `tests/test_pictures.py`.
 
-A script runs its `main` under `recorded`. Whatever picture changes meanwhile is its own.
+A script runs its `main` in a `with recorded(...)` block; all pictures that change in it are attributed to the script.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def pictures() -> list[Path]:
 
 
 def digest(script: Path) -> str:
-    """Return a number, as text, that changes with a script."""
+    """Return a digest of a script, as text."""
     return hashlib.sha256(script.read_bytes().replace(b"\r\n", b"\n")).hexdigest()[:16]
 
 
 @contextmanager
 def recorded(file: str) -> Iterator[None]:
-    """Write down every picture that is written meanwhile as made by a script."""
+    """Record all pictures that are written in the block as made by a script."""
     script = Path(file).resolve()
     before = {path: path.stat().st_mtime_ns for path in pictures()}
     yield

@@ -1,7 +1,7 @@
-"""Lets the reference show docstrings as they are meant, without warnings.
+"""Adapts docstrings to Griffe, so that the reference shows them correctly and without warnings.
 
-Griffe knows the section ``Example`` only by its plural and the keys of a TypedDict only as attributes, and it takes a
-field that is called ``self`` for the instance.
+Griffe expects the heading ``Examples`` instead of ``Example``, describes the keys of a TypedDict only as attributes,
+and takes a field with the name ``self`` for the instance.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SELF = re.compile(r"^(\s*)self: ", re.MULTILINE)
 
 
 def is_typed_dict(obj: Object) -> bool:
-    """Return whether a class is a TypedDict, by itself or by a base of ours, as its keyword ``total`` tells."""
+    """Return whether a class is a TypedDict, directly or by a base of linkwork, which its keyword ``total`` shows."""
     return isinstance(obj, Class) and ("total" in obj.keywords or "TypedDict" in map(str, obj.bases))
 
 
@@ -25,7 +25,7 @@ class Sections(Extension):
     """Reads ``Example:`` as ``Examples:``, and ``Args:`` of a TypedDict as ``Attributes:``."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Change headings in the docstring of everything that has one."""
+        """Change the headings of a docstring."""
         if obj.docstring is None:
             return
         text = EXAMPLE.sub(r"\1Examples:", obj.docstring.value)

@@ -1,4 +1,4 @@
-"""The command line: results, exit statuses, words on stderr, and that what help and docs show is what happens."""
+"""The command line: results, exit statuses, messages on stderr, and examples in help and docs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def quaternion(matrix):
 
 @pytest.fixture
 def leg(tmp_path):
-    """A file with a joint of every way to write a value: plain, Euler angles, quaternion, floating, mimic."""
+    """A file with joints for every form of values: plain, Euler angles, quaternion, floating, mimic."""
     b = lw.Builder("leg", base="pelvis", root="floating")
     b.ball("hip", "thigh", euler="XYZ", lower=(-1, -1, -1), upper=(1, 1, 1))
     b.revolute("knee", "shin", at=(0, 0, -0.45), axis="y", limits=("0deg", "140deg"))
@@ -64,7 +64,7 @@ def help_examples():
 
 
 def put_goals(line, folder):
-    """Put the file that an example of batch solves where it looks for it."""
+    """Write the input file of an example of `batch` to the path in the example."""
     words = shlex.split(line)
     if words[:2] == ["batch", "retarget"]:
         (folder / words[2]).mkdir()
@@ -104,12 +104,12 @@ def put_goals(line, folder):
 def test_every_example_in_help_runs(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("linkwork.draw.gallery.FPS", 2)
-    if line == "demo":  # a few cards; test_gallery makes them all
+    if line == "demo":  # some cards; test_gallery makes all
         monkeypatch.setattr("linkwork.models.MODELS", dict(islice(lw.models.MODELS.items(), 3)))
         monkeypatch.setattr("linkwork.draw.gallery.MECHANISMS", {"four_bar": (("point",), "Four bars.")})
-        few = dict(islice(EXERCISES.items(), 1))  # test_long_motions gives them all to other bodies
+        few = dict(islice(EXERCISES.items(), 1))  # test_long_motions retargets all
         monkeypatch.setattr("linkwork.draw.performances.EXERCISES", few)
-    if line == "demo" or line.startswith("figure all"):  # test_figures draws them all
+    if line == "demo" or line.startswith("figure all"):  # test_diagrams draws all
         number = "5.8" if line == "demo" else "5.1"
         monkeypatch.setattr("linkwork.models.textbook.FIGURES", {number: lw.textbook.FIGURES[number]})
     put_goals(line, tmp_path)
@@ -132,7 +132,7 @@ def test_every_command_is_documented():
 
 
 def piped():
-    """Return the lines of the docs that pipe a text into a command, and what they print."""
+    """Return the lines of the docs that pipe text into a command, with their output."""
     return re.findall(
         r"^\$ echo '(.*)' \| linkwork (.*)\n((?:(?!\$ |```).*\n)*)", DOCS.read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -460,9 +460,9 @@ def test_demo_says_where_the_page_is(tmp_path, monkeypatch):
             ".venv/bin/linkwork",
             None,
             str(Path(".venv/bin/linkwork")),
-        ),  # `make demo` in a shell that knows nothing of .venv
+        ),  # `make demo` in a shell without .venv on its path
         (".venv/bin/linkwork", "/home/someone/.venv/bin/linkwork", "linkwork"),
-        ("/somewhere/linkwork/__main__.py", None, "linkwork"),  # python -m linkwork: that path is nothing to type
+        ("/somewhere/linkwork/__main__.py", None, "linkwork"),  # python -m linkwork: users do not type that path
     ],
 )
 def test_demo_proposes_what_can_be_typed(called, on_the_path, typed, monkeypatch):

@@ -89,7 +89,7 @@ def test_what_makes_no_sense_is_refused():
         (("engine", "--turns", "0"), "would not move"),
         (("engine", "--joint", "piston", "--turns", "1"), "--turns is for joints that turn"),
         (("four_bar:0.4,0.3,0.3,0.25",), "can be turned all the way round"),
-        (("peaucellier",), "give the input joint, and its first and last value"),  # it stops where branches meet
+        (("peaucellier",), "give the input joint, and its first and last value"),  # stops where branches meet
         (("four_bar", "--view", "top", "-o", "x.csv"), "are for films"),
     ):
         result = run("drive", *words)
@@ -98,7 +98,7 @@ def test_what_makes_no_sense_is_refused():
 
 
 def steering() -> lw.Linkage:
-    """Return a wheel on a rack between two tie rods, whose arms it turns."""
+    """Return a wheel on a rack, which turns two arms through tie rods."""
     b = lw.Builder("steering", base="car").revolute("wheel", "pinion").prismatic("rack", "bar", parent="car", axis="x")
     b = b.rack("rack", "wheel", radius=0.008)
     for side, name in ((1.0, "right"), (-1.0, "left")):

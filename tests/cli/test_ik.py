@@ -1,6 +1,6 @@
-"""The commands of inverse kinematics: the numbers of the library, exit statuses, goals on stdin, hostile input.
+"""Commands of inverse kinematics: the library's numbers, exit statuses, goals on stdin, hostile input.
 
-That every help has examples and that they run is seen to in test_cli, for all commands alike.
+`test_app` runs the examples in the help of all commands.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def arm():
 
 @pytest.fixture
 def bare(tmp_path):
-    """A file whose linkage has no frames but its links."""
+    """A file with a linkage without frames other than links."""
     path = tmp_path / "bare.yaml"
     lw.save(
         lw.Builder("bare").revolute("hinge", "rod").prismatic("rail", "cart", axis="x", limits=(0, 1)).build(), path
@@ -380,7 +380,7 @@ def test_a_track_without_a_start_begins_where_the_line_can_be_followed(arm):
 @pytest.mark.parametrize("closed", [False, True])
 def test_track_passes_points(arm, closed, tmp_path):
     path = tmp_path / "points.csv"
-    path.write_text("y,x\n0,20\n8,18\n8,10\n", encoding="utf-8")  # columns go by their names
+    path.write_text("y,x\n0,20\n8,18\n8,10\n", encoding="utf-8")  # columns are identified by name
     words = ["--path", path, "--frames", 12, "--start", "ready", *(["--closed"] if closed else [])]
     goals = lw.paths.spline("tip", [(20, 0), (18, 8), (10, 8)], frames=12, closed=closed)
     assert data("track", ARM, *words)["poses"] == lw.track(arm, goals, start="ready").poses.tolist()

@@ -73,7 +73,7 @@ def test_a_lesson_is_opened_as_a_page_or_as_a_notebook(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "built_page", lambda _lesson: page)
     assert run("learn", "open", "8", "--no-browser").stdout == f"{page}\n"
     monkeypatch.setattr(pages, "built_page", lambda _lesson: None)
-    for _ in range(2):  # the second time it is there, and kept
+    for _ in range(2):  # the second time the file exists and is kept
         result = run("learn", "open", "08")
         assert result.stdout == "08-jacobian.ipynb\n"
         assert "jupyter lab 08-jacobian.ipynb" in result.stderr

@@ -13,7 +13,7 @@ from command_line import command_of, run
 from linkwork.cli.app import MODULES
 from linkwork.models.humanoids import humanoid
 
-WITHOUT = {"demo", "figure", "learn", "synthesis", "warmup", "verify", "describe"}  # they read none
+WITHOUT = {"demo", "figure", "learn", "synthesis", "warmup", "verify", "describe"}  # these read no linkage or motion
 COMMANDS = {
     **{name: command_of(name) for name in MODULES if name not in WITHOUT | {"batch"}},
     **{f"batch {name}": one for name, one in command_of("batch").commands.items() if name not in WITHOUT},
@@ -81,7 +81,7 @@ def test_solve_stays_on_the_branch_of_its_start() -> None:
 
 
 def test_the_command_writes_what_a_learner_loads(tmp_path: Path) -> None:
-    """`linkwork retarget --layout`: a motion on a robot, at the rate that is asked for, its bodies where they are."""
+    """`linkwork retarget --layout`: a motion on a robot, at the given rate, with the positions of its bodies."""
     robot, file = humanoid(root="floating"), tmp_path / "robot.yaml"
     lw.save(robot, file)
     words = ("retarget", "human:floating", "--to", file, "--range", "0:20", "--layout", "mjlab")

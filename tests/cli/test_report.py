@@ -1,4 +1,4 @@
-"""`linkwork inspect`: what is wrong with a motion in a file, and put right; `retime`: as fast as limits allow."""
+"""`linkwork inspect` finds and repairs faults of a motion in a file; `retime` makes it as fast as limits allow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def arm(tmp_path):
 
 @pytest.fixture
 def spiked(tmp_path):
-    """A table of numbers with one frame that is off."""
+    """A table of numbers with an outlier in one frame."""
     clip = lw.interpolate(lw.models.planar([2, 1]), KEYS, fps=24)
     poses = clip.poses.copy()
     poses[20, 1] += 0.8

@@ -1,4 +1,4 @@
-"""The command line where streams are closed, a terminal is narrow, and colours are not wanted."""
+"""The command line with closed streams, narrow terminals and without colours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
 
 
 def shell(line, folder):
-    """Run a line of a shell in which $L is the command line."""
+    """Run a shell command in which $L stands for linkwork."""
     script = f'L="{shlex.quote(sys.executable)} -m linkwork"; {line}'
     return children.run(["sh", "-c", script], cwd=folder, text=True, encoding="utf-8")
 
@@ -43,7 +43,7 @@ def test_a_closed_stream_is_a_clean_end_and_errors_stay_off_stdout(line, status,
 
 
 def test_a_file_does_not_take_the_number_of_a_closed_stream(tmp_path):
-    """Else what a library prints would be in the middle of it."""
+    """Otherwise the output of a library would end up in the file."""
     line = "$L convert planar:2,1 arm.urdf >&- 2>&- <&- && head -c 5 arm.urdf"
     assert shell(line, tmp_path).stdout == "<?xml"
 
@@ -61,7 +61,7 @@ def test_a_pipe_that_is_closed_is_known_on_windows_too(monkeypatch):
 
 
 def on_terminal(*words, columns, **environment):
-    """Return what the command line writes, stdout and stderr together, on a terminal of some columns."""
+    """Return stdout and stderr of a command on a terminal with some number of columns."""
     import fcntl
     import struct
     import termios
@@ -83,7 +83,7 @@ def on_terminal(*words, columns, **environment):
 def _next(handle):
     try:
         return os.read(handle, 65536)
-    except OSError:  # Linux says so of a terminal that no one has open any more
+    except OSError:  # Linux's error for a terminal that is no longer open
         return b""
 
 
@@ -112,7 +112,7 @@ def test_a_terminal_that_has_colours_gets_them():
 
 def test_help_fits_a_narrow_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    text = run("solve", "--help").stdout.partition("Example:")[0]  # what can be typed stays on one line
+    text = run("solve", "--help").stdout.partition("Example:")[0]  # commands stay on one line
     assert "--position" in text
     assert max(map(width_of, text.splitlines())) <= 40
 

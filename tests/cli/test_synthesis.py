@@ -1,4 +1,4 @@
-"""`linkwork synthesis`: four-bars from tables of what they are to do."""
+"""`linkwork synthesis`: four-bars from tables of requirements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far poses are from touching: against coal on whole linkages, in any batch shape, with gradients and bad input."""
+"""Clearance of poses, compared with coal on whole linkages, in any batch shape, with gradients and bad input."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_limit_changes_nothing_but_what_is_left_out(arm: lw.Linkage, world: lw
     free, near = lw.clearance(arm, poses, world).distance, lw.clearance(arm, poses, world, within=0.05).distance
     assert near[free < 0.05] == pytest.approx(free[free < 0.05], abs=1e-12)
     assert np.isinf(near[free >= 0.05]).all()
-    for pose in poses[:20]:  # pairs too, half-spaces and triangles among them
+    for pose in poses[:20]:  # also pairs, half-spaces and triangles
         every = {pair.names: pair.distance for pair in lw.clearance(arm, pose, world).all if pair.distance < 0.3}
         listed = {pair.names: pair.distance for pair in lw.clearance(arm, pose, world, within=0.3).all}
         assert listed == pytest.approx(every, abs=1e-12)
@@ -111,7 +111,7 @@ def test_gradients_against_finite_differences(arm: lw.Linkage, world: lw.World) 
     moved = np.stack([lw.clearance(arm, poses + step * way, world).distance for way in (*np.eye(4), *-np.eye(4))])
     numeric = (moved[:4] - moved[4:]).T / (2.0 * step)
     off = np.abs(gradient - numeric).max(axis=1)
-    assert np.percentile(off, 95) < 1e-6  # the others change pairs or corners on the way
+    assert np.percentile(off, 95) < 1e-6  # the others change pairs or corners between samples
 
 
 def test_a_thousand_obstacles_are_found_through_the_tree(arm: lw.Linkage) -> None:

@@ -1,4 +1,4 @@
-"""Fits of spheres, capsules and hulls, judged by trimesh at points of its own."""
+"""Fits of spheres, capsules and hulls, checked with trimesh at its own sample points."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def linkage(tmp_path, mesh: trimesh.Trimesh) -> lw.Linkage:
 
 
 def depth_in(found: Fit, points: np.ndarray) -> np.ndarray:
-    """Return how deep points are inside the nearest fitted shape, in the axes of the link."""
+    """Return the depth of points inside the nearest fitted shape, in link coordinates."""
     deepest = np.full(len(points), -np.inf)
     for visual in found.linkage.nodes[0].visuals:
         if visual.role != "collision":
@@ -57,7 +57,7 @@ def depth_in(found: Fit, points: np.ndarray) -> np.ndarray:
     return deepest
 
 
-CASES = [  # mesh, kind, how many shapes, how far they stick out at most
+CASES = [  # mesh, kind, number of shapes, largest protrusion
     ("ball", "spheres", 1, 0.004),
     ("ring", "spheres", 8, 0.05),
     ("ring", "hulls", 8, 0.06),

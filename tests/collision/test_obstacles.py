@@ -1,4 +1,4 @@
-"""Obstacles and worlds: values that never change, checked at the border."""
+"""Obstacles and worlds: immutable, and validated when they are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of links count: by the tree, by a table, by looking at poses; and what MoveIt found."""
+"""Pairs of links to check: by the tree, by a table, by sampled poses; compared with MoveIt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BALL = lw.Sphere(0.1)
 
 
 def chain(*places: float, radius: float = 0.1) -> lw.Linkage:
-    """Return balls along x, each on a revolute joint about z at the last; the first is the base."""
+    """Return spheres along x, each on a revolute joint about z at the one before; the first is the base."""
     b = lw.Builder("chain", base="l0", shape=lw.Sphere(radius))
     for k, place in enumerate(places, start=1):
         b.revolute(f"j{k}", f"l{k}", at=(place, 0, 0), shape=lw.Sphere(radius), limits=(-1.0, 1.0))
@@ -31,7 +31,7 @@ def test_neighbours_and_welded_links_do_not_count() -> None:
     assert {row.names: row.reason for row in table} == {
         ("base", "post"): "welded",
         ("base", "upper"): "adjacent",
-        ("base", "plate"): "adjacent",  # all that is welded to a neighbour is one
+        ("base", "plate"): "adjacent",  # links welded to a neighbour count as one
         ("base", "lower"): "never",
         ("post", "upper"): "adjacent",
         ("post", "plate"): "adjacent",
@@ -58,7 +58,7 @@ def test_a_table_says_what_counts_and_only_joined_links_are_neighbours_then() ->
         ("upper", "lower"): "adjacent",
     }
     found = lw.collision.find_pairs(arm, samples=10)
-    assert found["base", "lower"].reason == "never"  # whatever the table says
+    assert found["base", "lower"].reason == "never"  # regardless of the table
     assert arm.replace(disabled_pairs=found.disabled()).disabled_pairs == {
         ("base", "post"): "Adjacent",
         ("base", "upper"): "Adjacent",
@@ -86,7 +86,7 @@ def test_what_touches_in_every_pose_is_left_out() -> None:
     assert always["l0", "l2"].text == "always: they touch in all of 1000 poses"
     assert always.counted == ()
     held = chain(0.05, 0.05).replace(disabled_pairs={("l0", "l1"): ""})
-    assert lw.collision.pairs(held)["l0", "l2"].reason == "always"  # a table changes nothing in that
+    assert lw.collision.pairs(held)["l0", "l2"].reason == "always"  # a table does not change that
 
 
 @pytest.mark.parametrize(("radius", "reason"), [(0.1, "default"), (0.05, "sometimes"), (0.2, "always")])
@@ -97,7 +97,7 @@ def test_what_touches_at_rest_and_often_is_left_out_where_there_is_no_table(radi
     assert row.reason == reason
     if reason != "always":
         said = float(row.text.split("in ")[-1].split("%")[0]) / 100.0
-        assert said == pytest.approx(share, abs=4.0 * np.sqrt(share * (1.0 - share) / 500))  # what sampling can say
+        assert said == pytest.approx(share, abs=4.0 * np.sqrt(share * (1.0 - share) / 500))  # error of sampling
     with_table = arm.replace(disabled_pairs={("l0", "l1"): ""})
     assert lw.collision.pairs(with_table)["l0", "l2"].counts == (reason != "always")
 
@@ -156,7 +156,7 @@ def test_an_srdf_file_holds_what_was_found(tmp_path: Path) -> None:
     assert set(lw.load(tmp_path / "chain.urdf").poses) == {"bent", "other"}
 
 
-# What MoveIt's setup assistant found, with the meshes themselves; here their hulls are looked at
+# Results of MoveIt's setup assistant, which uses meshes; linkwork uses their hulls
 
 
 @pytest.mark.parametrize("robot", ["panda_description/urdf/panda.urdf", "xarm_description/urdf/xarm7.urdf"])
@@ -174,4 +174,4 @@ def test_what_moveit_found_of_real_robots(robot: str) -> None:
         if arm.disabled_pairs.get(row.names) == "Never" and row.reason == "sometimes":
             assert float(row.text.split("in ")[1].split("%")[0]) < 2.0  # a hull is larger than its mesh
     agree = sum(n for (srdf, own), n in reasons.items() if (srdf == "counts") == (own == "sometimes"))
-    assert agree >= 0.8 * len(found)  # 300 poses miss what is rare
+    assert agree >= 0.8 * len(found)  # 300 poses miss rare contacts

@@ -1,4 +1,4 @@
-"""Points drawn on surfaces: they lie there, and every part has its share of them by area, as trimesh measures it."""
+"""Points sampled on surfaces: they are on the surface, and uniform by area, as trimesh measures it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_part_of_a_surface_has_its_share(name: str) -> None:
         away, at = rng.normal(size=3), points[rng.integers(COUNT)]
         part = mesh.area_faces[(mesh.triangles_center - at) @ away > 0.0].sum()
         found = np.mean((points - at) @ away > 0.0)
-        assert abs(part / mesh.area - found) < 4.0 * np.sqrt(0.25 / COUNT) + 3e-3  # of small flat sides
+        assert abs(part / mesh.area - found) < 4.0 * np.sqrt(0.25 / COUNT) + 3e-3  # small flat sides
     far, faces = KDTree(mesh.triangles_center).query(points)
     assert far.max() < 0.05
     towards = (mesh.face_normals[faces] * normals).sum(axis=1)
@@ -79,7 +79,7 @@ def test_a_floor_is_drawn_from_within_reach() -> None:
     assert (points[:, 2] == 0.0).all()
     assert (normals == [0.0, 0.0, 1.0]).all()
     assert far.max() <= 4.0
-    assert np.mean(far**2) == pytest.approx(8.0, rel=0.02)  # even over a disc
+    assert np.mean(far**2) == pytest.approx(8.0, rel=0.02)  # uniform over a disc
     with pytest.raises(ObstacleError, match="out of reach"):
         points_on(lw.HalfSpace(), 1, rng, center=np.array([0.0, 0.0, 6.0]), reach=5.0)
 

@@ -1,4 +1,4 @@
-"""Straight ways between poses: nothing is jumped over, and what is called clear is clear wherever one looks."""
+"""Straight motions between poses: no contact is skipped, and motions reported as clear are clear everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORLD = lw.World([PLATE, POLE, FLOOR])
 
 
 def between(linkage: lw.Linkage, start: FloatArray, end: FloatArray, share: float, count: int = 400) -> FloatArray:
-    """Return poses on the way up to a share of it."""
+    """Return poses along the motion, up to a fraction of it."""
     return linkage.interpolate(start, end, np.linspace(0.0, share, count))
 
 
@@ -74,7 +74,7 @@ def test_a_body_that_floats_turns_and_slides() -> None:
 
 
 def test_sliding_at_the_margin_is_free_and_a_hair_nearer_is_not() -> None:
-    """A carriage runs along a wall at exactly the margin: no distance is left, and yet it may go on."""
+    """A carriage slides along a wall at exactly the margin, so it may move although no distance is left."""
     rail = lw.Builder("rail").prismatic("slide", "carriage", axis="x", limits=(0, 2), shape=lw.Sphere(0.1)).build()
     wall = lw.World([lw.Obstacle(lw.Box((6.0, 0.1, 1.0)), (0.0, 0.2, 0.0), name="wall")])
     assert lw.collision.sweep(rail, [0.0], [2.0], wall, margin=0.05 - 1e-12).free

@@ -1,4 +1,4 @@
-"""Pictures of mechanisms have closed loops, or it is said that they are open."""
+"""Pictures of mechanisms have closed loops, or state that loops are open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of inverse kinematics: what stands where in them, and that it is what was computed."""
+"""Charts of inverse kinematics: positions of elements, and agreement with the computed data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def arm():
 
 @pytest.fixture(scope="module")
 def two_rows():
-    """Two rows of frames, made by a method that is always there."""
+    """Two rows of frames, made by a method that is always available."""
     linkage, goal = models.two_link(1.5, 1.0), (0.9, 1.4)
     rows = []
     for title, start in (("down", [0.2, 0.6]), ("up", [1.2, -0.6])):
@@ -54,7 +54,7 @@ def texts(page):
 
 
 def trails(ax):
-    """Return the points of lines in the colour of what lies behind."""
+    """Return the points of lines in the colour of trails."""
     found = [c for c in ax.collections if isinstance(c, LineCollection) and to_hex(c.get_colors()[0]).upper() == ORANGE]
     return [segment for lines in found if lines.get_visible() for segment in lines.get_segments()]
 
@@ -117,7 +117,7 @@ def test_a_race_lists_every_method_with_how_it_ended_and_those_that_refused(laps
 
 
 def test_the_axes_of_a_race_are_honest(arm):
-    """Iterations are whole, a scale that is not linear says so, and an error below the frame has a mark on its edge."""
+    """Iterations are integers, nonlinear scales are labelled, and errors below the axes have marks at the edge."""
     goal = lw.Reach("tip", position=(-20, 5))
     near, _ = lw.draw.race(race(arm, goal, start=START, methods=("analytic", "damped"))).axes
     assert all(tick == round(tick) for tick in near.get_xticks())

@@ -1,4 +1,4 @@
-"""Diagrams: every figure in every format, labels that do not cover each other, trees without overlap."""
+"""Diagrams: every figure in every format, labels without overlap, trees without overlap."""
 
 from __future__ import annotations
 

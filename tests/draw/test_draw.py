@@ -1,4 +1,4 @@
-"""Pictures: what stands where in them, what they are saved as, and what is refused."""
+"""Pictures: positions of elements, file formats, and refused arguments."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def texts(figure):
 
 
 def lines(figure, color=None):
-    """Return the segments of all lines in the data's coordinates, of one colour if given."""
+    """Return the segments of all lines in data coordinates, only those of a colour if given."""
     found = []
     for ax in figure.axes:
         for lines in ax.collections:
@@ -80,7 +80,7 @@ def lines(figure, color=None):
 
 
 def dots(figure):
-    """Return all markers: their kind and their places."""
+    """Return all markers with their kinds and positions."""
     return [
         (line.get_marker(), np.stack(line.get_data(), axis=1)) for line in figure.axes[0].lines if len(line.get_xdata())
     ]
@@ -179,7 +179,7 @@ def test_bones_in_space_end_where_forward_kinematics_puts_them(leg):
     frames = leg.forward(q)
     for name in ("thigh", "shin", "toe"):
         assert contains(corners, frames[name][:3, 3])
-    assert contains(corners, leg.convert((0, 0, -0.4), q, source="shin"))  # where the pump is fixed
+    assert contains(corners, leg.convert((0, 0, -0.4), q, source="shin"))  # the mounting point of the pump
     (rail,) = (s for s in lines(pose(leg, q)) if contains(s, frames["foot"][:3, 3]))
     assert contains(rail, leg.convert((0, 0, -0.4), q, source="shin"))
 
@@ -248,7 +248,7 @@ def test_faces_that_look_away_or_are_hidden_are_not_drawn():
     figure.canvas.draw()
     seen = faces(figure).get_facecolor()
     assert len(seen)
-    assert (seen[:, 0] > 2.0 * seen[:, 1]).all()  # nothing but red
+    assert (seen[:, 0] > 2.0 * seen[:, 1]).all()  # only red
     assert len(np.unique(seen.round(6), axis=0)) == 3  # three sides of a box
 
 
@@ -313,7 +313,7 @@ def test_names_do_not_overlap(name):
     left_out = any("left out" in text for text in texts(figure))
     moving = [joint.name for joint in linkage.arcs if joint.articulation.nq]
     assert left_out or all(joint in written or "more" in written for joint in moving)
-    boxes = [Text.get_window_extent(text) for text in names]  # without the line that leads to it
+    boxes = [Text.get_window_extent(text) for text in names]  # without the leader line
     page = figure.bbox
     for k, box in enumerate(boxes):
         assert page.x0 <= box.x0
@@ -665,7 +665,7 @@ def test_wrong_input_is_refused_in_words(what, arm, clip, tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
-# What is loaded
+# Loaded modules
 
 
 def run(script):

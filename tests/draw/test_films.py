@@ -1,4 +1,4 @@
-"""Films: which frames they show, videos that play, pictures by number, and one command for all of them."""
+"""Films: selection of frames, playable videos, numbered pictures, and the common command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def arm():
 
 @pytest.fixture
 def clip(arm):
-    """One second, 20 frames a second, both joints at an even pace."""
+    """One second at 20 frames per second, both joints at constant speed."""
     return lw.interpolate(arm, [(0, [0, 0]), (1, [1, 2])], fps=20, kind="linear")
 
 

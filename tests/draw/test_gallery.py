@@ -1,4 +1,4 @@
-"""The gallery: a page that is whole in itself, with one card for each model, made by the code it shows."""
+"""The gallery: a self-contained page with one card for each model, made by the code that it shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linkwork.errors import FormatError, ModelNotFoundError
 from linkwork.models import CATEGORIES, MODELS
 from linkwork.models.textbook import FIGURES
 
-SLOW = 2  # frames a second: enough to see that it moves
+SLOW = 2  # frames per second: enough to show motion
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'/>"
 HOSTILE = "<script>alert('1')</script>\"&amp;"
 
@@ -134,7 +134,7 @@ def runs(card):
 
 
 def test_every_card_is_made_by_the_code_it_shows(monkeypatch):
-    """The code films what the card films: the same motion, under the same name, in as many frames."""
+    """The code makes the film of the card: same motion, name and number of frames."""
     made, shown = [], []
 
     def kept(films, clip, path, fps):
@@ -162,7 +162,7 @@ def test_the_code_of_a_card_gives_its_picture(cards, name, tmp_path, monkeypatch
 
 
 def test_every_figure_of_the_chapter_has_a_card(tmp_path, monkeypatch):
-    few = {number: FIGURES[number] for number in ("5.23", "5.8", "5.14", "5.21")}  # test_diagrams draws them all
+    few = {number: FIGURES[number] for number in ("5.23", "5.8", "5.14", "5.21")}  # test_diagrams draws all
     monkeypatch.setattr("linkwork.models.textbook.FIGURES", few)
     monkeypatch.chdir(tmp_path)
     cards = list(gallery.figure_cards(fps=SLOW))

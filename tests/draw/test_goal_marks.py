@@ -1,4 +1,4 @@
-"""The room that ranges leave a goal: what is drawn is where the goal itself says there is no error."""
+"""Drawn ranges of goals: the region in which the error of the goal is zero."""
 
 from __future__ import annotations
 

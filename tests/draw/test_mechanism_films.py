@@ -1,4 +1,4 @@
-"""Films of mechanisms as a textbook draws them: names go with their pins, pages move what the clip moves."""
+"""Films of mechanisms in textbook style: labels follow their pins, and pages move what the clip moves."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_polygons_turn_with_the_film(bars: lw.Clip, page: str) -> None:
 
 
 def test_names_keep_their_place_beside_pins_and_off_each_other() -> None:
-    """Two pins on a wheel that turns, a line through both: names stand aside in every frame."""
+    """Two pins on a turning wheel, a line through both: labels are beside them in every frame."""
     turns = np.linspace(0.0, 2.0 * math.pi, 9)[:-1]
     ways = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     anchors = 200.0 + np.stack([40.0 * ways, -40.0 * ways], axis=1)

@@ -1,4 +1,4 @@
-"""Mechanisms as a textbook draws them: what is drawn follows from joints and loops, where closed forms say."""
+"""Mechanisms in textbook style: symbols follow from joints and loops, positions agree with closed forms."""
 
 from __future__ import annotations
 

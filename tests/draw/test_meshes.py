@@ -1,4 +1,4 @@
-"""Meshes, skins and cameras that follow: what a film shows of robots and characters."""
+"""Meshes, skins and following cameras in films of robots and characters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stl(path, shape):
 
 
 def cart(file=None):
-    """A thing that goes along x, with a mesh for a body."""
+    """A cart that moves along x, with a mesh as its body."""
     b = lw.Builder("cart", base="floor")
     body = Visual(Mesh("body.stl", file=file), (0, 0, 0.5), RED)
     return b.prismatic("drive", "body", axis="x", limits=(-20, 20), shape=body).revolute("lid", "lid", axis="y").build()
@@ -108,7 +108,7 @@ def test_no_stake_ties_the_hips_of_a_character_to_the_floor(tmp_path):
         .ball("elbow", "lower", at=(1, 0, 0))
         .frame("tip", at=(1, 0, 0))
     )
-    assert len(Sketch(arm.build()).bones.owners) == 3  # what an arm stands on is drawn
+    assert len(Sketch(arm.build()).bones.owners) == 3  # the base of an arm is drawn
 
 
 def test_a_skin_is_all_that_is_drawn_of_a_character(tmp_path):
@@ -138,7 +138,7 @@ def test_welding_keeps_edges_sharp_and_round_things_round():
 def test_welding_makes_fine_meshes_coarser_and_keeps_their_shape():
     ball = facets_of(Sphere(1.0))
     fine = ball.corners[ball.indices]
-    for _ in range(3):  # four of every triangle
+    for _ in range(3):  # split each triangle into four
         a, b, c = np.moveaxis(fine, 1, 0)
         ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
         fine = np.concatenate([np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])

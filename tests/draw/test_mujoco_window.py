@@ -1,4 +1,4 @@
-"""What MuJoCo's viewer is given: its own kinematics say where the bodies are. No window is opened."""
+"""Data for MuJoCo's viewer, checked with MuJoCo's own kinematics. No window is opened."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHAIN = """<mujoco><worldbody><body name="a"><joint name="ball" type="ball"/><ge
 
 
 class Window:
-    """A window that keeps what it was shown, and is closed after some frames."""
+    """A stand-in for the window, which stores what it is shown and is closed after some frames."""
 
     def __init__(self, most: int) -> None:
         self.most, self.shown = most, []

@@ -1,4 +1,4 @@
-"""What things show of themselves in a notebook: complete, small, escaped, and readable on dark and light pages."""
+"""Displays of objects in notebooks: complete, small, escaped, and readable on dark and light pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VOID = {"img", "br", "hr", "meta", "input", "line", "circle", "rect", "polygon",
 
 
 class Reader(HTMLParser):
-    """Reads HTML strictly: what is opened is closed, in order."""
+    """Parses HTML strictly: all elements are closed, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ def test_everything_shows_itself_in_whole_html_with_inline_style(kind, plain):
     assert len(html) < (200_000 if kind == "clip" else 60_000)
     assert not {tag for tag, _ in reader.tags} & {"script", "style", "link", "img"}
     assert not [attributes for _, attributes in reader.tags if "class" in attributes or "id" in attributes]
-    assert not re.search(r"(?<!-)color:\s*(#000|black)", html)  # text has the notebook's own colour
+    assert not re.search(r"(?<!-)color:\s*(#000|black)", html)  # text inherits the notebook's colour
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +137,7 @@ def test_names_from_files_are_escaped(kind, wicked):
     assert not {tag for tag, _ in reader.tags} & {"script", "img"}
     assert not [name for _, attributes in reader.tags for name in attributes if name.startswith("on")]
     frames = [attributes for tag, attributes in reader.tags if tag == "iframe"]
-    for frame in frames:  # a page inside has scripts of its own, and cannot reach the notebook
+    for frame in frames:  # embedded pages have scripts, and no access to the notebook
         assert frame["sandbox"] == "allow-scripts allow-downloads"
     if kind == "clip":
         assert HOSTILE not in frames[0]["srcdoc"]

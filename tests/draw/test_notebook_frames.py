@@ -1,4 +1,4 @@
-"""Films and live figures inside a notebook's page, under the rules that VS Code sets for its outputs."""
+"""Films and live figures inside a notebook, under the content security policy of VS Code's outputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import linkwork as lw
 from live_pages import quiet_page, running_browser, wait_for
 
-# What VS Code writes above the outputs of a notebook (microsoft/vscode, backLayerWebView.ts); pages inside inherit it.
+# VS Code's policy for outputs of notebooks (microsoft/vscode, backLayerWebView.ts); embedded pages inherit it.
 RULES = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src https: http: data:; font-src https:; connect-src https:; child-src https: data:"
@@ -18,7 +18,7 @@ HOSTILE = '</script><script>parent.document.title = "taken"</script><img src=x o
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
-    """A page with three outputs of cells: a linkage with an evil name, its clip, and a live figure."""
+    """A page with three outputs of cells: a linkage with a hostile name, its clip, and a live figure."""
     evil = lw.Builder(HOSTILE).revolute(f"j{HOSTILE}", f"hand{HOSTILE}", axis="z").frame("tip", at=(1, 0, 0)).build()
     clip = lw.interpolate(evil, [(0, [0]), (1, [1])], fps=10)
     cells = "".join(thing._repr_html_() for thing in (evil, clip, lw.draw.live("jacobian-columns")))
@@ -32,7 +32,7 @@ def notebook(tmp_path_factory):
 
 
 def frame_with(page, element):
-    """Return the frame that holds an element, once the element is there."""
+    """Return the frame that contains an element, once the element exists."""
     for _ in range(100):
         for frame in page.frames[1:]:
             if frame.evaluate(f"!!document.querySelector('{element}')?.shadowRoot"):
@@ -44,7 +44,7 @@ def frame_with(page, element):
 def test_a_film_plays_inside(notebook):
     frame = frame_with(notebook, "linkwork-film")
     drawn = "document.querySelector('linkwork-film').shadowRoot.querySelector('canvas').width > 100"
-    wait_for(frame, drawn)  # its first picture may come after the element itself
+    wait_for(frame, drawn)  # it may be drawn after the element exists
 
 
 def test_a_live_figure_solves_inside(notebook):

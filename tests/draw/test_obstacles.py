@@ -1,4 +1,4 @@
-"""Obstacles, shapes for collisions and the nearest pair in pictures and on the stage."""
+"""Obstacles, collision shapes and the nearest pair, in pictures and on the stage."""
 
 from __future__ import annotations
 

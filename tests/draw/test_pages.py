@@ -1,4 +1,4 @@
-"""Pages that solve: what Python writes for them, and where a person takes hold of a linkage."""
+"""Pages that solve: the data that Python writes, and the handles of a linkage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkwork.errors import FormatError, FrameNotFoundError, LoopError
         (lw.models.human, {"left_hand", "right_hand", "left_foot", "right_foot", "crown"}),
         (lw.models.hand, {"thumb_tip", "index_tip", "middle_tip", "ring_tip", "little_tip"}),
         (lw.models.four_bar, {"point"}),
-        (lw.models.ferris_wheel, set()),  # nothing at its ends goes anywhere
+        (lw.models.ferris_wheel, set()),  # its ends have no handles
     ],
 )
 def test_limbs_are_held_by_their_ends(make, ends) -> None:

@@ -1,4 +1,4 @@
-"""Five motions on five bodies: the motions are as they should be, and the gallery shows them."""
+"""Five motions on five bodies: the motions are correct, and the gallery shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page plays in a real browser: from disk, without a network, without an error, and showing what the clip shows."""
+"""Films as pages in a real browser: from disk, offline, without errors, with the content of the clip."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def browser():
 
 @pytest.fixture
 def screen(browser, tmp_path):
-    """Give a function that films a clip, opens the page and returns it; at the end nothing must have gone wrong."""
+    """Return a function that films a clip and opens the page; any error in the page fails the test."""
     with ExitStack() as pages:
 
         def opened(clip, *, width=720, height=480, options=None, **look):
@@ -42,7 +42,7 @@ def screen(browser, tmp_path):
 
 
 def picture(page):
-    """Return the pixels of the canvas between title and controls, once they are drawn."""
+    """Return the pixels of the canvas between title and controls, after drawing."""
     from PIL import Image
 
     wait_until_drawn(page, STAGE)
@@ -52,7 +52,7 @@ def picture(page):
 
 
 def colored(pixels):
-    """Return which pixels have a colour of their own, which ground and page have not."""
+    """Return which pixels are coloured, unlike ground and page."""
     return np.ptp(pixels, axis=2) > 60
 
 
@@ -82,7 +82,7 @@ def test_scrubbing_changes_the_picture_and_the_clock(screen, arm):
 
 
 def test_a_flat_linkage_faces_the_camera_true_to_scale(screen, arm):
-    """At first the arm lies along x, at last along y: its picture is the same, turned by a quarter."""
+    """The arm is along x at first and along y at last: its picture is the same, rotated by a quarter turn."""
     page = screen(arm)
     spans = []
     for key in ("Home", "End"):
@@ -141,15 +141,15 @@ def test_dragging_turns_and_a_double_click_turns_back(screen):
     assert (np.abs(turned - before) > 30).sum() > 2000
     distance = page.evaluate(f"{STAGE}.camera.distance")
     page.mouse.wheel(0, -400)
-    wait_for(page, f"{STAGE}.camera.distance < {distance}")  # a wheel is not waited for by itself
+    wait_for(page, f"{STAGE}.camera.distance < {distance}")  # Playwright does not wait for the wheel
     assert (np.abs(picture(page) - turned) > 30).sum() > 2000
     page.mouse.dblclick(320, 240)
-    page.mouse.move(2, 100)  # away from what it would name
+    page.mouse.move(2, 100)  # away from links, whose names would appear
     assert np.array_equal(picture(page), before)
 
 
 def test_everything_stays_in_the_picture_of_a_phone(screen, arm):
-    """On a narrow screen the whole motion is seen, and the controls are as large as a finger."""
+    """On a narrow screen the whole motion is visible, and the controls are as large as a finger."""
     page = screen(arm, width=360, height=640, options={"has_touch": True, "is_mobile": True})
     for key in ("Home", "End"):
         page.keyboard.press(key)
@@ -176,7 +176,7 @@ def test_a_title_is_text_and_nothing_else(screen, arm):
     assert "2 degrees of freedom" in page.get_by_role("img").get_attribute("aria-label")
 
 
-# What is in the page
+# Content of the page
 
 
 def film_of(page):
@@ -266,13 +266,13 @@ def test_a_page_shows_a_skin_where_a_film_does_and_goes_along(screen, tmp_path):
 def test_a_film_can_be_moved_about_a_page_and_taken_away(screen, arm):
     page = screen(arm)
     before = picture(page)
-    page.evaluate(f"document.body.append({FILM})")  # taken out and put in again: it begins anew
+    page.evaluate(f"document.body.append({FILM})")  # removed and added again: it starts over
     assert np.array_equal(picture(page), before)
     page.evaluate(f"{FILM}.remove()")
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-# A mechanism as a textbook draws it
+# A mechanism in textbook style
 
 
 def test_a_page_of_a_mechanism(browser, tmp_path):
@@ -281,7 +281,7 @@ def test_a_page_of_a_mechanism(browser, tmp_path):
     lw.draw.mechanism(bars, trails="point", driver="crank", path=path)
     with quiet_page(browser, width=500, height=500) as page:
         page.goto(path.as_uri())
-        assert page.inner_text("#play") == "Play"  # who wants less motion begins
+        assert page.inner_text("#play") == "Play"  # users who prefer reduced motion start it themselves
         page.evaluate("const t = document.getElementById('time'); t.value = 6; t.dispatchEvent(new Event('input'))")
         assert page.inner_text("#now") == "0.50 s, crank 90.0°"
         speed = float(lw.drive_rates(bars, "crank").of("rocker")[0][6])

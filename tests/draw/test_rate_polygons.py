@@ -1,4 +1,4 @@
-"""Velocity and acceleration polygons against closed forms and differences of the motion."""
+"""Velocity and acceleration polygons, compared with closed forms and finite differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules of a web page are joined into one script: each has a scope of its own, and nothing is left to load."""
+"""Modules of a web page joined into one script: each has its own scope, and nothing else is loaded."""
 
 from __future__ import annotations
 

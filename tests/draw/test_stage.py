@@ -1,4 +1,4 @@
-"""The stage in a real browser: what it draws, what it picks, and what hands do with its handles."""
+"""The stage in a real browser: drawing, picking, and dragging of handles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def browser():
 
 @pytest.fixture
 def shown(browser, tmp_path):
-    """Give a function that shows a scene and returns its page."""
+    """Return a function that shows a scene and returns its page."""
     opened = []
 
     def show(scene, **options):
@@ -63,7 +63,7 @@ def pixels(page):
 
 
 def spot(page, point):
-    """Return where a point of the world is on the screen."""
+    """Return the position of a point of the world on the screen."""
     at = page.evaluate(f"stage.camera.project({list(map(float, point))})")
     return at["x"], at["y"]
 
@@ -140,7 +140,7 @@ def test_hands_drag_handles(shown):
     page.keyboard.press("ArrowUp")
     x, y = spot(page, before)
     assert spot(page, page.evaluate("ball.position")) == pytest.approx((x, y - 6), abs=0.1)
-    # and all the while the camera stood still
+    # the camera has not moved
     assert page.evaluate("stage.atHome")
 
 
@@ -196,7 +196,7 @@ def test_the_picture_has_a_shadow_follows_the_scheme_and_survives_a_lost_card(sh
     page.emulate_media(color_scheme="dark")
     dark = pixels(page)
     assert dark[2, 2].tolist() == [20, 23, 27]
-    page.evaluate("document.body.dataset.theme = 'light'")  # the page's own wish wins
+    page.evaluate("document.body.dataset.theme = 'light'")  # the theme of the page takes precedence
     assert np.array_equal(pixels(page), light)
     page.evaluate("""() => new Promise(done => { const card = stage.gl.getExtension("WEBGL_lose_context");
         stage.canvas.addEventListener("webglcontextlost", () => setTimeout(() => card.restoreContext(), 0));

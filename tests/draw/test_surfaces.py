@@ -1,4 +1,4 @@
-"""What is drawn before it is drawn: surfaces, outlines, what hides what, and which linkages are flat."""
+"""Geometry of drawings: surfaces, outlines, hidden parts, and planar linkages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_surface_faces_outwards_and_encloses_its_volume(kind, grain):
     faces = surfaces.surface(shape, sides=96, grain=grain, thickness=0.0)
     assert enclosed(faces) == pytest.approx(volume, rel=5e-3)
     across = np.cross(faces[:, 2] - faces[:, 0], faces[:, 3] - faces[:, 1]) / 2.0
-    assert np.allclose(across.sum(axis=0), 0.0)  # closed: as much looks one way as the other
+    assert np.allclose(across.sum(axis=0), 0.0)  # closed: face areas cancel
     assert np.allclose(np.linalg.norm(surfaces.normals(faces), axis=1), 1.0)
 
 
@@ -84,7 +84,7 @@ def test_light_shows_what_faces_it():
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("count", [40, 800])  # of many points most are passed over
+@pytest.mark.parametrize("count", [40, 800])  # most of many points are skipped
 def test_an_outline_is_the_convex_hull(seed, count):
     points = np.random.default_rng(seed).normal(size=(count, 2)).round(1 if seed % 2 else 6)
     hull = ConvexHull(points)
@@ -103,7 +103,7 @@ def test_an_outline_of_a_line_is_its_ends(points):
     assert np.array_equal(chosen.max(axis=0), points.max(axis=0))
 
 
-# What hides what
+# Hidden parts
 
 
 def inside(shape, points):
@@ -141,7 +141,7 @@ def test_a_polyline_hides_nothing():
 
 
 def scene(seed):
-    """Return parts that pierce each other and stand before each other, with their faces and groups."""
+    """Return parts that intersect and hide each other, with their faces and groups."""
     rng = np.random.default_rng(seed)
     shapes = [shape for shape, _ in SOLIDS.values()] * 2
     parts = [Part(0, random_transform(rng, 0.6), shape, (0.5, 0.5, 0.5)) for shape in shapes]
@@ -153,7 +153,7 @@ def scene(seed):
 
 
 def first_hits(parts, origins, directions):
-    """Return which part each ray meets first, walking along it; -1 for none."""
+    """Return the first part on each ray, found by small steps along it; -1 for none."""
     walk = origins[:, None] + np.linspace(0.0, 8.0, 2001)[:, None] * directions[:, None]
     found = np.full(len(origins), -1)
     first = np.full(len(origins), walk.shape[1])
@@ -166,7 +166,7 @@ def first_hits(parts, origins, directions):
 
 
 def covering(polygons, points):
-    """Return which polygons (m, k, 2), convex and counter-clockwise, hold each point (n, 2), shape (n, m)."""
+    """Return which polygons (m, k, 2), convex and counter-clockwise, contain each point (n, 2), shape (n, m)."""
     after = np.roll(polygons, -1, axis=1)
     size = (polygons[..., 0] * after[..., 1] - polygons[..., 1] * after[..., 0]).sum(axis=1)
     edge, to = after - polygons, points[:, None, None] - polygons
@@ -182,7 +182,7 @@ def test_what_is_seen_along_a_ray_is_the_solid_it_meets_first(seed, distance):
     right = np.array([0.8, 0.6, 0.0])
     up = np.cross(towards, right)
 
-    def page(points):  # as a pinhole camera sees it, or a far one
+    def page(points):  # perspective or orthographic projection
         depth = 1.0 if math.isinf(distance) else (distance - points @ towards)[..., None] / distance
         return np.stack([points @ right, points @ up], axis=-1) / depth
 
@@ -195,11 +195,11 @@ def test_what_is_seen_along_a_ray_is_the_solid_it_meets_first(seed, distance):
     directions = np.broadcast_to(-towards, origins.shape) if math.isinf(distance) else targets - origins
     directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     expected = first_hits(parts, origins, directions)
-    holds = np.concatenate([covering(page(polygons), some) for some in np.array_split(grid, 29)])  # in little memory
+    holds = np.concatenate([covering(page(polygons), some) for some in np.array_split(grid, 29)])  # saves memory
     shown = [set(groups[seen][index[row]].tolist()) or {-1} for row in holds]
     right_ones = [want in got for want, got in zip(expected.tolist(), shown, strict=True)]
     alone = [got == {want} for want, got in zip(expected.tolist(), shown, strict=True)]
-    assert np.mean(right_ones) > 0.99  # flat faces stand in for round ones, a hair off at the rim
+    assert np.mean(right_ones) > 0.99  # flat faces approximate round ones
     assert np.mean(alone) > 0.97
     assert len(set(expected)) >= 5
 
@@ -231,7 +231,7 @@ def test_the_eye_of_a_projection_sees_a_line_as_a_point(kind):
     assert eye.from_points(point) @ towards > 0
 
 
-# Flat or not
+# Planar linkages
 
 FLAT = {
     "chain": (lw.Builder("a").revolute("j", "b").revolute("k", "c", at=(1, 0, 0)).frame("tip", at=(1, 0, 0)), True),
@@ -361,7 +361,7 @@ def test_every_value_with_a_range_has_a_gauge(joint, count):
     assert all(np.isfinite(gauge.area).all() and np.isfinite(gauge.needle).all() for gauge in found)
 
 
-# The room a drawing takes
+# Extent of a drawing
 
 
 def test_the_extent_holds_every_pose_and_more():

@@ -1,4 +1,4 @@
-"""All solutions of many targets: the same as of each alone, whatever stands beside them."""
+"""All solutions of many targets: the same as for each target alone, whatever the other targets are."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_closed_form_gives_what_each_target_has_alone() -> None:
 
 
 def test_what_is_proven_of_one_target_is_proven_in_a_batch() -> None:
-    """Straight up, the elbow is stretched and the shoulder singular: two double roots, which prove nothing."""
+    """Straight up, the elbow is stretched and the shoulder singular: two double roots, so there is no proof."""
     up = [[0.3, -np.pi / 2, 0.0, k * np.pi / 2, fifth, 0.4] for k in range(-2, 3) for fifth in (0.0, 0.7, -1.2)]
     poses = np.concatenate([up, UR5.random_pose(4, 5)])
     targets = UR5.forward(poses, frame="tip")

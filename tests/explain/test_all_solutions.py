@@ -1,4 +1,4 @@
-"""All solutions of a goal: as many as closed forms know, told apart, and samples where there is a continuum."""
+"""All solutions of a goal: as many as closed forms give, distinct, and samples if there is a continuum."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def turned(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
 
 
 def ur5_solutions(T: np.ndarray) -> np.ndarray:
-    """Return the solutions (k, 6) of the UR5 in closed form, angles within half a turn; T is ``tool0`` in ``base``.
+    """Return the closed-form solutions (k, 6) of the UR5, with angles within half a turn; T is ``tool0`` in ``base``.
 
     The shoulder follows from the wrist's centre, the fifth angle from its height above the arm's plane, the sixth from
     the tool's axes, and the three parallel axes between them are a planar arm.
@@ -65,14 +65,14 @@ def ur5_solutions(T: np.ndarray) -> np.ndarray:
 
 
 def matched(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Return which of their poses (k, n) stand among ours, whole turns aside."""
+    """Return which of their poses (k, n) are among ours, modulo whole turns."""
     if not len(ours):
         return np.zeros(len(theirs), bool)
     return np.abs(wrapped(ours[None] - theirs[:, None])).max(axis=-1).min(axis=1) < APART
 
 
 def ur5_goals(count: int, seed: int) -> tuple[lw.Linkage, np.ndarray, np.ndarray]:
-    """Return the arm, random goals of its tip, and the same as the closed form has them."""
+    """Return the arm, random goals of its tip, and the same goals in the frames of the closed form."""
     arm = lw.models.ur5()
     q = np.random.default_rng(seed).uniform(-pi, pi, (count, 6))
     goals = arm.forward(q, frame="tip")
@@ -80,7 +80,7 @@ def ur5_goals(count: int, seed: int) -> tuple[lw.Linkage, np.ndarray, np.ndarray
 
 
 def compare_with_closed_form(count: int, seed: int) -> dict[str, int]:
-    """Return how many solutions the closed form and the search have, and which of them stand alone."""
+    """Return numbers of solutions: of the closed form, of the search, unmatched ones of each, and wrong ones."""
     arm, goals, bases = ur5_goals(count, seed)
     table = dict.fromkeys(("goals", "known", "found", "missed", "unknown", "wrong"), 0)
     for goal, T in zip(goals, bases, strict=True):
@@ -88,7 +88,7 @@ def compare_with_closed_form(count: int, seed: int) -> dict[str, int]:
         exact = errors(arm, "tip", known, np.tile(goal, (len(known), 1, 1)), "pose").max(axis=1) < 1e-8
         known = known[exact & within(arm, known)]
         apart = [np.abs(wrapped(a - b)).max() for a, b in itertools.combinations(known, 2)]
-        if min(apart, default=1.0) < 2 * APART:  # next to a singular pose, where two are one
+        if min(apart, default=1.0) < 2 * APART:  # near a singular pose, where two solutions merge
             continue
         found = lw.solve_all(arm, lw.Reach("tip", orientation=goal))
         table["goals"] += 1
@@ -119,7 +119,7 @@ def test_the_closed_form_is_right_by_itself() -> None:
     assert max(counts) == 8
 
 
-# Arms whose solutions are known by themselves
+# Arms with known solutions
 
 
 @given(st.floats(0.2, 3.0), st.floats(0.2, 3.0), st.floats(-pi, pi), st.floats(0.2, pi - 0.2))
@@ -155,14 +155,14 @@ def test_a_redundant_arm_gives_samples_of_a_curve() -> None:
 
 
 def puma(limits: float | None = None) -> lw.Linkage:
-    """Return an arm with a shoulder's offset and a wrist whose axes meet, as serial joints about z."""
+    """Return an arm with a shoulder offset and a spherical wrist, as serial joints about z."""
     rows = [turned(0.0, *row) for row in PUMA]
     room = {} if limits is None else {"lower": -limits, "upper": limits}
     return serial([Revolute("z", **room)] * 6, [np.eye(4), *rows[:-1]], rows[-1])
 
 
 def flipped(q: np.ndarray) -> np.ndarray:
-    """Return poses with the wrist turned over: the same place of the hand."""
+    """Return poses with the wrist flipped, which have the same pose of the hand."""
     return q * [1, 1, 1, 1, -1, 1] + [0, 0, 0, pi, 0, pi]
 
 
@@ -206,7 +206,7 @@ def test_slides_do_not_wrap_and_screws_come_back_turned() -> None:
     assert sorted(np.round(found.q[:, 1], 6)) == sorted(np.round([3 * pi, -3 * pi], 6))
     nut = serial([Screw("z", -20, 20, 0.1)], [placed()], placed(None, (1, 0, 0)))
     found = lw.solve_all(nut, lw.Reach("tip", orientation=nut.forward([1.0], frame="tip")))
-    assert_allclose(found.q, [[1.0]], atol=1e-6)  # a turn more is another place
+    assert_allclose(found.q, [[1.0]], atol=1e-6)  # another turn is another place
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -218,7 +218,7 @@ def test_a_free_axis_opens_one_more_dimension(axis: str) -> None:
     assert len(found) == 10
 
 
-# What comes back
+# Results
 
 
 def test_the_nearest_solution_is_nearest_of_all_turns_that_limits_allow() -> None:
@@ -281,7 +281,7 @@ def test_poses_must_be_apart_by_something(apart: float) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"starts": 40}])
 def test_joints_outside_the_chain_are_as_in_each_start(options: dict[str, int]) -> None:
-    """They were as in the first start that a linkage had ever seen, wherever a search or a curve gave the poses."""
+    """Regression: poses from searches and curves used the first start that the linkage had ever seen."""
     b = lw.Builder("two arms")
     for side, sign in (("left", 1.0), ("right", -1.0)):
         b = b.revolute(f"{side}_1", f"{side}_upper", parent="base", at=(0, sign, 0))

@@ -1,4 +1,4 @@
-"""Why nothing free was found: the pair, its depth, how far a goal would have to move; each is checked by a solve."""
+"""Diagnosis of collisions: the pair, its depth, the required motion of the goal; each is checked by a solve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HERE = UR5.forward("reach", frame="tip")
 
 
 def below(height: float) -> lw.Avoid:
-    """Return a shelf whose upper side is so much above the goal."""
+    """Return a shelf whose upper side is above the goal by a height."""
     place = HERE[:3, 3] + (0.0, 0.0, height - 0.01)
     return lw.Avoid(lw.World([lw.Obstacle(lw.Box((0.4, 0.8, 0.02)), place, name="shelf")]), self=False)
 

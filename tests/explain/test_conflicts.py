@@ -1,4 +1,4 @@
-"""Several goals that cannot all be had, in problems whose answer is known; and input that must not end in NaN."""
+"""Several goals that conflict, in problems with known answers; and input that must not produce NaN."""
 
 import contextlib
 import json
@@ -32,13 +32,13 @@ def two_arms(root: str = "fixed") -> lw.Linkage:
 
 
 def walker() -> lw.Linkage:
-    """Return a free body of a leg and an arm: the foot is 0.9 m below the hip, the hand 0.6 m from it."""
+    """Return a floating body with a leg and an arm: the foot is 0.9 m below the hip, the hand 0.6 m from it."""
     b = lw.Builder("walker").ball("hip", "leg", parent="base").frame("foot", at=(0, 0, -0.9))
     b.ball("shoulder", "arm", parent="base").frame("hand", at=(0, 0, 0.6))
     return b.build().replace(root=lw.Floating())
 
 
-# From geometry alone
+# By geometry
 
 
 @pytest.mark.parametrize(("first", "second", "most"), [("left_hand", "right_hand", 2.4), ("left_hand", "base", 1.2)])
@@ -121,11 +121,11 @@ def test_goals_that_agree_within_their_tolerances_do_not_conflict() -> None:
     assert apart(solution) is None
 
 
-# From experiments
+# By solving without single goals
 
 
 def conflicting() -> lw.Solution:
-    """Return a solve of a place 1.414 m from the base and a distance of 2 m at least from it, and one goal beside."""
+    """Return a solve for a position 1.414 m from the base and at least 2 m from it, with one unrelated goal."""
     goals = [
         lw.Reach("tip", position=(1, 1)),
         lw.OnPlane("link2", point=(0.3, 0, 0), normal="x"),
@@ -309,7 +309,7 @@ def test_a_mass_of_zero_is_no_mass() -> None:
 )
 def test_no_method_ends_in_a_pose_of_nan(method, goals) -> None:
     solution = None
-    with np.errstate(all="ignore"), contextlib.suppress(GoalError):  # some methods say that they do not serve these
+    with np.errstate(all="ignore"), contextlib.suppress(GoalError):  # some methods refuse these goals
         solution = lw.solve(ARM, goals, start=BENT, method=method)
     if method in SERVING:
         assert solution is not None

@@ -18,7 +18,7 @@ DOWN = np.diag([1.0, -1.0, -1.0])
 
 
 def limb() -> lw.Linkage:
-    """Return a spatial limb of two bones of 0.5 m: ball and hinge."""
+    """Return a spatial limb with two bones of 0.5 m: a ball joint and a revolute joint."""
     b = (
         lw.Builder("limb")
         .ball("shoulder", "upper")

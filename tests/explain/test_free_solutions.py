@@ -1,4 +1,4 @@
-"""All free solutions: what collides is left out and counted, curves end where the clearance is the margin."""
+"""All collision-free solutions: colliding ones are counted, and curves end where the clearance equals the margin."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_isolated_poses_that_collide_are_dropped_and_counted() -> None:
 
 
 def three_links() -> lw.Linkage:
-    """Return a planar arm whose self-motion is a closed curve, of capsules along its links."""
+    """Return a planar arm with capsules along its links, whose self-motion is a closed curve."""
     arm = lw.models.planar([1.0, 1.0, 1.0])
     bar = np.array([[0.0, 0.0, 1.0, 0.5], [0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     shape = lw.Visual(lw.Capsule(0.05, 0.9), bar, role="collision")

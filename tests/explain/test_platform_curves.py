@@ -1,4 +1,4 @@
-"""Workspaces of parallel robots, and where they are singular: against geometry."""
+"""Workspaces and singular curves of parallel robots, compared with geometry."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_five_bar_is_stretched_on_circles_and_loose_where_its_bars_are_in_line
 
 def test_a_delta_reaches_where_its_arms_do() -> None:
     robot = lw.models.delta()
-    space = lw.explain.workspace(robot, "platform", samples=500)  # put together by itself
+    space = lw.explain.workspace(robot, "platform", samples=500)  # finds an assembled pose itself
     assert len(space.points) == 500
     assert (space.planar, space.curves) == (False, None)
     assert lw.solve_batch(robot, "platform", space.points, orientation=False, start="ready").success.all()
@@ -48,7 +48,7 @@ def test_a_delta_reaches_where_its_arms_do() -> None:
     assert high[0] > 0.3
     curves = lw.explain.platform_curves(robot, "platform", plane="xz", start="ready", resolution=41)
     assert curves.drivers == ("arm1", "arm2", "arm3")
-    lowest = curves.stretched[np.argmin(curves.stretched[:, 2])]  # straight down arms and rods are in line
+    lowest = curves.stretched[np.argmin(curves.stretched[:, 2])]  # straight down, arms and rods are in line
     assert_allclose(lowest[2], -np.sqrt(0.72**2 - 0.14**2), atol=2e-3)
 
 

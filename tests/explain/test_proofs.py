@@ -1,4 +1,4 @@
-"""That goals have no solution is proven by closed forms: with what stops them, and what limits have to do with it."""
+"""Closed forms prove that goals have no solution, and give the reason, also if limits are the reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_distance_that_is_missing_is_the_distance() -> None:
 
 
 def limited(limit: float) -> lw.Linkage:
-    """Return an arm with a wrist whose joints turn no further than a limit."""
+    """Return an arm with a wrist, with a limit on all joints."""
     steps = [placed(None, p) for p in ((0, 0, 0), (0, 0, 0.4), (0.5, 0, 0), (0.1, 0, 0), (0.4, 0, 0), (0, 0, 0))]
     return serial([Revolute(axis, -limit, limit) for axis in "zyyxyx"], steps, placed(None, (0.1, 0, 0)))
 

@@ -1,4 +1,4 @@
-"""Goals drawn at random: spread evenly over what can be reached, and honest about what cannot."""
+"""Random goals: uniform over the reachable set, with the share of the region that is reachable."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_positions_of_a_planar_arm_are_uniform_over_its_ring() -> None:
     assert 0.999 < radius.min() < 1.02
     assert 2.98 < radius.max() < 3.001
     shares = np.sort((radius**2 - 1.0) / 8.0)  # of the ring's area: uniform from 0 to 1
-    assert np.abs(shares - np.linspace(0.0, 1.0, 4000)).max() < 0.035  # Kolmogorov and Smirnov, at a thousandth
+    assert np.abs(shares - np.linspace(0.0, 1.0, 4000)).max() < 0.035  # Kolmogorov-Smirnov test, level 0.001
     by_joints = np.linalg.norm(lw.sample_goals(TWO, "tip", 4000, uniform="joints", orientation=False).targets, axis=1)
     assert np.mean((by_joints**2 - 1.0) / 8.0) > 0.45
-    assert np.abs(np.sort((by_joints**2 - 1.0) / 8.0) - np.linspace(0.0, 1.0, 4000)).max() > 0.05  # which are not
+    assert np.abs(np.sort((by_joints**2 - 1.0) / 8.0) - np.linspace(0.0, 1.0, 4000)).max() > 0.05  # not uniform
     assert goals.share == pytest.approx(np.pi * 8.0 / 36.0, abs=0.03)  # of the box around it
 
 
@@ -44,7 +44,7 @@ def test_every_reachable_goal_has_a_pose_that_reaches_it() -> None:
 
 
 def test_orientations_are_uniform_over_all_rotations() -> None:
-    """The mean of uniform ones is zero, and so are the means of their squares but a third."""
+    """Entries of uniform rotations have mean 0, and their squares have mean 1/3."""
     drawn = lw.sample_goals(PANDA, "tip", 4000, uniform="box", low=(-1, -1, 0), high=(1, 1, 1)).targets
     assert np.abs(drawn[:, :3, :3].mean(axis=0)).max() < 0.05
     assert np.abs((drawn[:, :3, :3] ** 2).mean(axis=0) - 1.0 / 3.0).max() < 0.02
@@ -152,7 +152,7 @@ def test_goals_are_saved_as_a_dataset(tmp_path: Path) -> None:
     assert result.reached == 40
     answers = pq.read_table(tmp_path / "out")
     assert answers["free"].to_pylist() == goals.free.tolist()
-    np.testing.assert_allclose(answers["q.panda_joint1"].to_numpy(), goals.q[:, 0], atol=1e-6)  # begun there
+    np.testing.assert_allclose(answers["q.panda_joint1"].to_numpy(), goals.q[:, 0], atol=1e-6)  # solved from there
     lw.save_goals(tmp_path / "turns.csv", goals.targets[:, :3, :3])
     assert lw.solve_dataset(PANDA, "tip", tmp_path / "turns.csv", tmp_path / "turned").reached == 40
     with pytest.raises(GoalError, match=r"shape \(n, 4, 4\)"):

@@ -22,12 +22,12 @@ def heavy_bars() -> lw.Linkage:
 
 
 def moved(wrench: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Return a wrench at a place as one about the world's origin."""
+    """Return a wrench at a point as a wrench about the world's origin."""
     return np.concatenate([wrench[:3], wrench[3:] + np.cross(place, wrench[:3])])
 
 
 def on_link(held: lw.Statics, link: str, loads: dict[str, np.ndarray], gravity: tuple[float, ...]) -> np.ndarray:
-    """Return the sum of all that acts on a link, about the world's origin: nothing, if it is in equilibrium."""
+    """Return the sum of all wrenches on a link about the world's origin; zero in equilibrium."""
     linkage, frames = held.linkage, held.linkage.forward(held.q)
     carried = {frame.name: frame.link for frame in linkage.extra_frames} | {name: name for name in linkage.links}
     total = np.zeros(6)
@@ -93,7 +93,7 @@ def test_mujoco_at_rest_asks_for_the_same(angle: float) -> None:
     bars = heavy_bars()
     q = lw.close(bars, bars.pose({"crank": angle}, base="start"), keep="crank")
     held = lw.statics(bars, q, "crank", gravity=DOWN)
-    # MuJoCo's anchor is where the two bodies meet in the pose the model is written in: it is set here by hand.
+    # MuJoCo's anchor is where the two bodies meet in the reference pose of the model, so it is set here by hand.
     model = mujoco.MjModel.from_xml_string(BARS)
     model.eq_data[0, :6] = [0.35, 0, 0, 0.3, 0, 0]
     data = mujoco.MjData(model)
@@ -103,10 +103,10 @@ def test_mujoco_at_rest_asks_for_the_same(angle: float) -> None:
     data.qacc[:] = 0.0
     data.eq_active[:] = 0
     mujoco.mj_inverse(model, data)
-    way = np.linalg.svd(rows)[2][-1]  # the one velocity that keeps the loop closed
+    way = np.linalg.svd(rows)[2][-1]  # the only velocity that keeps the loop closed
     assert_allclose(rows @ way, 0.0, atol=1e-12)
     assert_allclose(held.drivers["crank"], way @ data.qfrc_inverse / way[0], rtol=1e-9)
-    # Driven by that torque, it stays; and the forces between its bodies are ours, as far as soft constraints go.
+    # With that torque it stays at rest, and forces between bodies agree up to MuJoCo's soft constraints.
     data.eq_active[:] = 1
     data.qfrc_applied[0] = held.drivers["crank"]
     mujoco.mj_forward(model, data)

@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from mechanisms_in_space import SPACE, by_frames, ring
 
-GRAVITY = np.array([0.4, -1.5, -9.81])  # down, and a little aside, so that no direction is spared
-TWO_POINTS = 0.1  # a hinge is held in two points, this far apart: MuJoCo has no constraint for an axis
+GRAVITY = np.array([0.4, -1.5, -9.81])  # down and sideways, so that every direction is loaded
+TWO_POINTS = 0.1  # a revolute joint is two points at this distance: MuJoCo has no constraint for an axis
 
 
 def with_masses(linkage: lw.Linkage) -> lw.Linkage:
-    """Return a linkage whose moving links weigh something, each its own, beside their origins."""
+    """Return a linkage whose moving links have different masses, off their origins."""
     rng = np.random.default_rng(4)
     parts = {name: (rng.uniform(0.5, 2.0), tuple(rng.uniform(-0.1, 0.1, 3))) for name in linkage.links[1:]}
     return linkage.replace(links={name: {"inertia": lw.Inertia(*part)} for name, part in parts.items()})
@@ -34,7 +34,7 @@ def placed(matrix: np.ndarray) -> str:
 
 
 def joints_of(joint: lw.Joint) -> str:
-    """Return a joint as MuJoCo writes it; a universal joint is two hinges."""
+    """Return a joint in MJCF; a universal joint becomes two hinges."""
     moves, name = joint.articulation, joint.name
     if moves.kind in ("floating", "ball"):
         return f'<joint name="{name}" type="{"free" if moves.kind == "floating" else "ball"}"/>'
@@ -44,7 +44,7 @@ def joints_of(joint: lw.Joint) -> str:
 
 
 def to_mujoco(linkage: lw.Linkage) -> mujoco.MjModel:
-    """Return the same mechanism as MuJoCo has it: loops of points, axes and frames are connects and welds of sites."""
+    """Return the same mechanism in MuJoCo: loops of points, axes and frames become connects and welds of sites."""
 
     def body(link: str) -> str:
         text = "".join(
@@ -75,7 +75,7 @@ def to_mujoco(linkage: lw.Linkage) -> mujoco.MjModel:
 
 
 def rod_between_balls() -> lw.Linkage:
-    """Return crank, rod and rocker; the rod hangs on a universal joint, so that it cannot spin."""
+    """Return crank, rod and rocker; the rod is on a universal joint, so that it cannot spin."""
     b = lw.Builder("rod", base="ground").continuous("crank", "crank", axis="z")
     b.universal("neck", "rod", axis="y", second="z", at=(0.1, 0, 0)).frame("rod_end", at=(0.5, 0, 0))
     b.continuous("rocker", "rocker", parent="ground", axis="x", at=(0.4, 0.2, 0.0)).frame("pin", at=(0, 0, 0.3))
@@ -83,7 +83,7 @@ def rod_between_balls() -> lw.Linkage:
 
 
 def seven_hinges() -> lw.Linkage:
-    """Return a ring of seven hinges, which is held no more often than it must."""
+    """Return a ring of seven revolute joints, which is not overconstrained."""
     twists, lengths = (1.2, -0.9, 1.1, 0.8, -1.3, 1.0, 0.7), (0.5, 0.4, 0.6, 0.3, 0.5, 0.4, 0.6)
     return ring("seven", 1.0, list(zip(lengths, twists, strict=True))).build()
 
@@ -121,7 +121,7 @@ def test_mujoco_asks_drivers_and_pins_for_the_same(name: str) -> None:
     rows = data.efc_J.reshape(-1, model.nv)[: data.ne].copy()
     data.eq_active[:] = 0
     data.qacc[:] = 0.0
-    mujoco.mj_inverse(model, data)  # what every joint by itself must do to hold the weights
+    mujoco.mj_inverse(model, data)  # joint efforts that hold the weights without loops
     push = np.zeros((model.nv, len(drivers)))
     for k, driver in enumerate(drivers):
         push[model.joint(driver).dofadr[0], k] = 1.0
@@ -134,7 +134,7 @@ def test_mujoco_asks_drivers_and_pins_for_the_same(name: str) -> None:
 
 
 def _forces(linkage: lw.Linkage, rows: np.ndarray) -> list[np.ndarray]:
-    """Return the force on the first frame of each loop: of both points of an axis together."""
+    """Return the force on the first frame of each loop, summed over both points of an axis."""
     forces, start = [], 0
     for loop in linkage.loops:
         count = 2 if loop.kind == "axis" else 1

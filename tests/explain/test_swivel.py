@@ -1,4 +1,4 @@
-"""The elbow circle and the null space: elbows that move while hands stay."""
+"""The elbow circle and the null space: elbows move while hands stay."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HANDS = 1e-9
 
 
 def hinged(limit: float = math.inf) -> lw.Linkage:
-    """Return an arm of seven hinges: three through the shoulder, the elbow, three through the wrist."""
+    """Return an arm of seven revolute joints: three through the shoulder, the elbow, three through the wrist."""
     b = lw.Builder("arm")
     b.revolute("s1", "a", axis="z", at=(0.1, 0.2, 0.3)).revolute("s2", "b", axis="y")
     b.revolute("s3", "upper", axis="z", limits=(-limit, limit))
@@ -26,7 +26,7 @@ def hinged(limit: float = math.inf) -> lw.Linkage:
 
 
 def balled() -> lw.Linkage:
-    """Return an arm of two balls and a hinge."""
+    """Return an arm of two ball joints and a revolute joint."""
     b = lw.Builder("arm").ball("shoulder", "upper", at=(0.1, 0.2, 0.3))
     b.revolute("elbow", "lower", axis="y", at=(0, 0, UPPER)).ball("wrist", "hand", at=(0, 0, LOWER))
     return b.frame("tool", at=(0.03, 0.01, 0.1)).build()
@@ -144,7 +144,7 @@ def test_null_space_is_orthonormal_and_leaves_all_goals_alone() -> None:
     goals = [lw.Hold("left_foot"), lw.Hold("right_foot"), lw.Reach("left_hand", position=(0.3, 0.3, 1.1)), lw.Rest()]
     solution = lw.solve(figure, goals, start="stand")
     basis = solution.null_space()
-    assert basis.shape == (figure.nv, figure.nv - 15)  # the Rest is a wish
+    assert basis.shape == (figure.nv, figure.nv - 15)  # Rest has a lower priority
     assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-12)
     for goal in solution.goals[:3]:
         assert_allclose(goal.jacobian(figure, solution.q) @ basis, 0.0, atol=1e-9)

@@ -1,5 +1,5 @@
 # ruff: noqa: ARG005
-"""Workspaces against geometry, manipulability against determinants."""
+"""Workspaces compared with geometry, manipulability compared with determinants."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_limits_make_it_smaller_and_inexact() -> None:
 def test_the_dexterous_workspace_of_a_three_link_arm() -> None:
     found = workspace(lw.models.planar([2, 1, 0.5]), "tip", samples=600, orientations=24)
     assert len(found.points) == len(found.dexterity) == 600
-    assert found.dexterous_rings == ((1.5, 2.5),)  # the ring of the first two links, half a metre off at either side
+    assert found.dexterous_rings == ((1.5, 2.5),)  # the ring of the first two links, less half a metre on both sides
     radius = np.linalg.norm(found.points[:, :2], axis=1)
     inside = (radius > 1.5 + 1e-6) & (radius < 2.5 - 1e-6)
     assert (found.dexterity[inside] == 1.0).all()
@@ -55,7 +55,7 @@ def test_the_dexterous_workspace_of_a_three_link_arm() -> None:
 
 @pytest.mark.parametrize("lengths", [(15, 10, 5), (2, 1.5, 1), (1, 1, 0.5), (1, 0.2, 3), (1, 1), (3, 1, 1, 0.5)])
 def test_dexterous_rings_are_where_a_circle_of_the_last_link_is_reached(lengths) -> None:
-    """A place is dexterous if the links before the last reach all of the circle that the last joint goes round on."""
+    """A point is dexterous if the links before the last reach all positions of the last joint, a circle around it."""
     rings, before = dexterous_rings(lengths), lengths[:-1]
     least, most = max(0.0, 2 * max(before) - sum(before)), sum(before)
     turns = np.linspace(0.0, np.pi, 721)

@@ -1,4 +1,4 @@
-"""The add-on for Blender, run by Blender itself: ``pip install bpy`` is 370 MB, and so no part of the dev extra."""
+"""The add-on for Blender, run in Blender: ``pip install bpy`` is 370 MB, so it is not in the dev extra."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def motion(tmp_path: Path) -> Path:
 
 
 def heads(armature: Any, frame: int) -> dict[str, np.ndarray]:
-    """Return where the heads of bones are in the world, as Blender evaluates them [m]."""
+    """Return the positions of the heads of bones in the world [m], evaluated by Blender."""
     bpy.context.scene.frame_set(frame)
     metre = bpy.context.scene.unit_settings.scale_length
     return {bone.name: np.array(armature.matrix_world @ bone.head) * metre for bone in armature.pose.bones}
@@ -70,7 +70,7 @@ def test_an_imported_motion_is_where_linkwork_has_it(motion: Path, scene: Any, m
     moves_as(bpy.context.object, lw.load_clip(motion))
 
 
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # theirs leaves the file open
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # Blender's importer leaves the file open
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_blenders_own_importer_puts_the_same_bones_in_the_same_places(motion: Path) -> None:
     bpy.ops.linkwork.import_clip(filepath=str(motion))
@@ -91,7 +91,7 @@ def test_blenders_own_importer_puts_the_same_bones_in_the_same_places(motion: Pa
 
 
 def test_a_robot_moves_too(addon: Any, tmp_path: Path) -> None:
-    clip = lw.models.motion("stanford")  # it slides
+    clip = lw.models.motion("stanford")  # it has a prismatic joint
     clip.save(tmp_path / "stanford.glb")
     bpy.ops.linkwork.import_clip(filepath=str(tmp_path / "stanford.glb"))
     armature = bpy.context.object
@@ -107,7 +107,7 @@ def test_a_motion_is_retargeted_onto_an_armature(addon: Any, tmp_path: Path) -> 
     lw.models.motion("human:floating").slice(0, 0.5).save(walk)
     child = lw.models.human(height=1.2, root="floating")
     armature, _ = addon.new_armature(child, addon.rest_links(child))
-    # As Mixamo's come: bones in centimetres with y up, in an object that is scaled and turned.
+    # As in files of Mixamo: bones in centimetres with y up, in an object that is scaled and rotated.
     placed = Matrix.Rotation(np.pi / 2, 4, "X") @ Matrix.Scale(0.01, 4)
     armature.data.transform(placed.inverted())
     armature.matrix_world = placed
@@ -123,7 +123,7 @@ def test_a_motion_is_retargeted_onto_an_armature(addon: Any, tmp_path: Path) -> 
 
 
 def chain(addon: Any, placed: Matrix | None = None) -> Any:
-    """Return an armature with a snake of bones, bent a little, in pose mode with the last bone active."""
+    """Return an armature with a slightly bent chain of bones, in pose mode, with the last bone active."""
     armature, _ = addon.new_armature(lw.models.planar([1, 1, 1, 1]), addon.rest_links(lw.models.planar([1, 1, 1, 1])))
     armature.matrix_world = placed or Matrix()
     for bone in armature.pose.bones[1:]:
@@ -159,7 +159,7 @@ def test_inverse_kinematics_brings_the_tail_to_the_target(addon: Any) -> None:
     for name, matrix in still.items():  # bones beyond the chain stay
         np.testing.assert_allclose(armature.pose.bones[name].matrix, matrix, atol=1e-6)
     bpy.context.scene.frame_set(10)
-    assert (tail(armature, "link4") - place).length < 1e-5  # the keys hold it
+    assert (tail(armature, "link4") - place).length < 1e-5  # it is keyed
 
 
 def test_inverse_kinematics_turns_the_bone_as_the_target(addon: Any) -> None:

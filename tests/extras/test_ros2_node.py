@@ -1,4 +1,4 @@
-"""The node for ROS 2, run with stand-ins for rclpy and the messages, of the names and defaults of the real ones."""
+"""The node for ROS 2, run with stand-ins for rclpy and the messages, with the names and defaults of the real ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NODE = Path(__file__).parents[2] / "extras/ros2/follow_target.py"
 
 
 def message(title: str, /, **fields: Any) -> type:
-    """Return a class of messages: keywords for its fields, made anew for each, and no other attributes."""
+    """Return a message class with fields as keywords, new defaults for each message, and no other attributes."""
 
     def init(self: Any, **given: Any) -> None:
         for field, make in fields.items():
@@ -51,9 +51,9 @@ MESSAGES = {
 
 
 class Node:
-    """A node without a network: `say` gives a message to who listens, `sent` is what was published."""
+    """A node without a network: `say` passes a message to subscribers, `sent` has the published messages."""
 
-    parameters: dict[str, Any] = {}  # noqa: RUF012 - of the test that runs
+    parameters: dict[str, Any] = {}  # noqa: RUF012 - set by each test
 
     def __init__(self, _name: str) -> None:
         self.listeners, self.sent, self.warned = {}, [], []
@@ -91,7 +91,7 @@ def make_node(monkeypatch: pytest.MonkeyPatch) -> Any:
     for package, kinds in MESSAGES.items():
         module(package)
         module(f"{package}.msg", **{kind.__name__: kind for kind in kinds})
-    logging.getLogger("linkwork").setLevel(logging.ERROR)  # meshes of the text are not looked for
+    logging.getLogger("linkwork").setLevel(logging.ERROR)  # meshes are not found
 
     def make(**parameters: Any) -> Any:
         monkeypatch.setattr(Node, "parameters", parameters)
@@ -110,7 +110,7 @@ def as_pose(matrix: np.ndarray) -> Any:
 
 
 def state(robot: lw.Linkage, q: np.ndarray) -> dict[str, list[Any]]:
-    """Return the fields of a JointState, in another order and with a joint more."""
+    """Return the fields of a JointState, in another order and with an additional joint."""
     return {"name": ["lamp", *robot.coordinates[::-1]], "position": [0.0, *q[::-1].tolist()]}
 
 
@@ -127,7 +127,7 @@ def test_the_frame_reaches_its_target_within_limits(make_node: Any, base: str) -
     node.say("target_pose", header=Header(frame_id=base), pose=as_pose(seen))
     for _ in range(400):
         node.tick()
-    assert 20 < len(node.sent) < 400  # it stops when it is there
+    assert 20 < len(node.sent) < 400  # it stops at the target
     poses = np.array([sent.points[0].positions for sent in node.sent])
     reached = robot.forward(poses[-1], frame="panda_hand")
     np.testing.assert_allclose(reached, target, atol=1e-4)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of files."""
+"""Fixtures of the tests of file formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robots import ODD, ROBOTS, SHIPPED, shipped
 
 @pytest.fixture(params=ROBOTS)
 def robot(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return the file of a robot, one after another."""
+    """Return the file of each robot in turn."""
     if request.param in SHIPPED:
         return shipped(request.param)
     path = tmp_path / "odd.URDF"  # a suffix of any case
@@ -25,7 +25,7 @@ def robot(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def from_npm(package: str) -> Path:
-    """Return a folder with a package from npm, kept from run to run."""
+    """Return a folder with a package from npm, cached between runs."""
     npm = shutil.which("npm")
     if not npm or not shutil.which("node"):
         pytest.skip("node and npm are not installed")
@@ -47,7 +47,7 @@ def from_npm(package: str) -> Path:
 
 @pytest.fixture(scope="session")
 def validator() -> Path:
-    """A folder with the validator of Khronos."""
+    """A folder with Khronos' glTF validator."""
     return from_npm("gltf-validator@2.0.0-dev.3.10")
 
 

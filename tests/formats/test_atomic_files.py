@@ -1,4 +1,4 @@
-"""Files that are written: a finished one is never told to have failed, and a scanner is waited for."""
+"""Atomic writing of files: a complete file is never reported as failed, and virus scanners are waited for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_folder_that_cannot_be_flushed_is_no_failure(tmp_path, monkeypatch):
 
 @pytest.fixture
 def scanned(monkeypatch):
-    """Windows, as far as files are concerned, with a scanner that holds them for some tries."""
+    """Imitate Windows with a virus scanner that blocks files for some attempts."""
     waits = []
 
     class Scanner:

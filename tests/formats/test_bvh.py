@@ -1,4 +1,4 @@
-"""BVH: captures against their own rotations, written files against SciPy and bvhio, broken ones with their line."""
+"""BVH: captures compared with their rotations, written files with SciPy and bvhio, errors with their lines."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def only_clip(content: Content) -> Clip:
 
 
 def places(clip: Clip, names) -> np.ndarray:
-    """Return where frames are over a clip, shape (frames, names, 3)."""
+    """Return the positions of frames over a clip, shape (frames, names, 3)."""
     found = clip.forward()
     return np.stack([found[name][:, :3, 3] for name in names], axis=1)
 
 
-# Captures, as the systems of the field write them
+# Captures in the dialects of capture systems
 
 
 @pytest.mark.parametrize("name", CAPTURES)
@@ -88,7 +88,7 @@ def test_captures_are_where_their_rotations_put_them(name, positions, tmp_path):
     assert np.abs(places(clip, expected) @ UP["y"] - theirs).max() <= 1e-5 * np.abs(theirs).max()
 
 
-@pytest.mark.parametrize("name", ["run", "march", "dance"])  # whose root has no OFFSET: there readers agree
+@pytest.mark.parametrize("name", ["run", "march", "dance"])  # the root has no OFFSET, so all readers agree
 def test_captures_are_where_another_reader_puts_them(name, tmp_path):
     bvhio = pytest.importorskip("bvhio")
     path = captures.write(name, tmp_path)
@@ -98,7 +98,7 @@ def test_captures_are_where_another_reader_puts_them(name, tmp_path):
         theirs.loadPose(frame, recursive=True)
         for joint, _, _ in theirs.layout():
             ours = world[joint.Name][frame, :3, 3] @ UP["y"]
-            assert ours == pytest.approx(np.array(joint.PositionWorld), abs=1e-2)  # it has 32 bits, in centimetres
+            assert ours == pytest.approx(np.array(joint.PositionWorld), abs=1e-2)  # bvhio has 32 bits, in centimetres
 
 
 @pytest.mark.parametrize("name", CAPTURES)
@@ -122,7 +122,7 @@ def same_skeleton(one: lw.Linkage, other: lw.Linkage) -> None:
         assert a.placement == pytest.approx(b.placement, abs=1e-9)
 
 
-# What is read
+# Reading
 
 
 def test_a_plain_file(tmp_path):
@@ -197,7 +197,7 @@ CHANNELS = {
 
 
 def reference(offset, channels, row, replace: bool) -> np.ndarray:
-    """The matrix of a joint as the format is described: positions, then one turn after another."""
+    """The matrix of a joint by the definition of the format: positions, then one rotation after another."""
     matrix, place, turn = np.eye(4), np.array(offset, float), Rotation.identity()
     for channel, value in zip(channels, row, strict=True):
         axis = "xyz".index(channel[0].lower())
@@ -335,7 +335,7 @@ def skeletons(draw):
 
 
 def as_text(bones, rows) -> tuple[str, list[int]]:
-    """Return the file of a skeleton, and its bones in the order of the file."""
+    """Return the text of a skeleton's file, and its bones in the order of the file."""
     lines, order = ["HIERARCHY"], []
 
     def add(k: int) -> None:
@@ -385,7 +385,7 @@ def test_random_skeletons_are_read_right_and_come_back(tmp_path_factory, skeleto
     assert places(only_clip(again), linkage.frames) == pytest.approx(places(clip, linkage.frames), abs=1e-9)
 
 
-# What is written
+# Writing
 
 
 def swing(linkage: lw.Linkage, frames: int = 12) -> Clip:
@@ -437,18 +437,18 @@ def test_another_reader_shows_the_same_positions(linkage, tmp_path):
         assert sorted(joint.Name for joint in joints) == sorted(index)
         for joint in joints:
             place = UP["y"] @ np.array(joint.PositionWorld) * metres
-            assert place == pytest.approx(ours[frame, index[joint.Name]], abs=1e-5)  # it has 32 bits
+            assert place == pytest.approx(ours[frame, index[joint.Name]], abs=1e-5)  # bvhio has 32 bits
 
 
 def test_quaternions_become_angles_without_jumps_even_through_gimbal_lock(tmp_path):
-    """Two whole turns about the second of the three axes pass their lock four times, twice to the bit."""
+    """Two turns about the second of the three axes pass gimbal lock four times, twice exactly."""
     linkage = lw.Linkage([lw.Link("a"), lw.Link("b")], [lw.Joint("j", "a", "b", lw.Ball(), [0, 0, 1])])
     angles = np.radians(np.linspace(0.0, 720.0, 97))
     turned = Rotation.from_rotvec(angles[:, None] * [1, 0, 0]) * Rotation.from_rotvec([0, 0, 0.5])
     clip = Clip(linkage, np.arange(97) / 24.0, turned.as_quat(scalar_first=True))
     again = only_clip(written(Content(linkage, {"turn": clip}), tmp_path / "turn.bvh"))
     assert np.abs(np.diff(again.poses, axis=0)).max() < np.radians(7.6)
-    back = UP["y"].T @ turned.as_matrix() @ UP["y"]  # in the file's axes, which are those of its root
+    back = UP["y"].T @ turned.as_matrix() @ UP["y"]  # in the axes of the file, which are those of its root
     assert UP["y"].T @ again.forward(frame="j")[:, :3, :3] == pytest.approx(back, abs=1e-9)
 
 
@@ -489,13 +489,13 @@ def test_uneven_times_are_made_even_and_said(tmp_path):
 
 
 def seen(low, high, root) -> Seen:
-    """Return a box with corners from its root as it moves."""
+    """Return the bounds of a motion from two corners, relative to the root."""
     root = np.asarray(root)
     return Seen(("trunk",) * 3, np.stack([root, root + low, root + high], axis=1), 1.5)
 
 
 def test_a_beast_that_runs_along_z_does_not_stand_on_its_tail(tmp_path):
-    """Long along z and far out along z, as a dog that runs: only what also stands on the floor there has z up."""
+    """A running dog is long along z and moves along z, but z is only up if it also stands on the floor there."""
     low, high = np.array([-0.2, -0.6, -0.5]), np.array([0.2, 0.2, 1.0])
     run = np.linspace([0.0, 0.6, 0.0], [0.0, 0.6, 6.0], 20)
     assert guess_up(seen(low, high, run))[0] == "y"
@@ -506,9 +506,9 @@ def test_a_beast_that_runs_along_z_does_not_stand_on_its_tail(tmp_path):
 @pytest.mark.parametrize("up", ["x", "y", "z"])
 @pytest.mark.parametrize("name", ["walk", "run", "march", "dance"])
 def test_what_is_up_is_told_from_head_and_feet_whatever_the_rest_pose(name, up, tmp_path):
-    """The motion is turned so that another axis points up; the skeleton rests as it did, with y up."""
+    """The motion is rotated so that another axis points up; the rest pose still has y up."""
     capture = CAPTURES[name]()
-    turn = UP[up].T @ UP["y"]  # the file that was, in the axes of the file that will be
+    turn = UP[up].T @ UP["y"]  # from the axes of the old file to those of the new
     turns, positions = capture.turns.copy(), capture.positions.copy()
     turns[:, 0], positions[:, 0] = turn @ turns[:, 0], positions[:, 0] @ turn.T
     capture = replace(capture, turns=turns, positions=positions)
@@ -524,7 +524,7 @@ def test_what_is_up_is_told_from_head_and_feet_whatever_the_rest_pose(name, up, 
 
 
 def test_whether_positions_replace_offsets_is_told_from_the_lengths_of_bones(tmp_path):
-    """Six joints in a row with all channels: where those hold nothing, the bones would be gone."""
+    """Six joints in a row with all channels: if these are zero and replaced offsets, bones would have no length."""
     six = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
     head = "ROOT hips\n{\nOFFSET 0 0 0\n" + six + "\n"
     head += "".join(f"JOINT bone{k}\n{{\nOFFSET 0 0.3 0\n{six}\n" for k in range(6)) + "}" * 7 + "\n"

@@ -1,4 +1,4 @@
-"""What is up, told by the way a body falls: who turns somersaults has the head over the feet in no direction."""
+"""The up axis from free fall: in somersaults, head and feet do not tell which axis points up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkwork.formats import bvh_flight
 
-FPS, AIR = 30.0, 12  # frames of a somersault, and of as many on the ground
+FPS, AIR = 30.0, 12  # frames in the air, and the same number on the ground
 BONES = {"Head": (0.0, 75.0), "LeftFoot": (12.0, -90.0), "RightFoot": (-12.0, -90.0)}  # [cm] aside and up
 JOINT = """  JOINT {name}
   {{
@@ -28,7 +28,7 @@ def tumbling(up: str, pull: float) -> str:
 
     Args:
         up: The axis that points up.
-        pull: How fast it falls [m/s²].
+        pull: Gravity [m/s²].
     """
     way = np.eye(3)["xyz".index(up)]
     ahead = np.roll(way, 1)
@@ -61,7 +61,7 @@ def test_who_tumbles_falls_down(up):
 
 
 def test_the_writer_knows_what_the_reader_will_take_for_up(tmp_path):
-    """Written with y up, the same motion is read with y up, and no remark says otherwise."""
+    """A motion that is written with y up is read with y up, without a remark."""
     clip = lw.loads_clip(tumbling("z", 9.81), "bvh")
     assert [remark for remark in clip.save(tmp_path / "tumbling.bvh") if remark.kind == "up-axis"] == []
     assert said((tmp_path / "tumbling.bvh").read_text(encoding="utf-8")).startswith(
@@ -70,12 +70,12 @@ def test_the_writer_knows_what_the_reader_will_take_for_up(tmp_path):
 
 
 def test_what_falls_slower_does_not_fall_freely():
-    """On the moon, or in slow motion: nothing is concluded, and y is up as in most files."""
+    """On the moon or in slow motion there is no conclusion, and y is up as in most files."""
     assert said(tumbling("z", 1.62)).startswith("The y axis is taken to point up, since the head")
 
 
 def test_who_is_pushed_up_stands_on_something():
-    """By its acceleration alone a body that is pushed looks as if it fell upwards; but then a foot stands still."""
+    """A body that pushes off accelerates like one that falls upwards, but one of its feet stands still."""
     time = np.arange(40) / 60.0
     places = np.zeros((40, 3, 3))  # of a foot, hips and a head
     places[:, 1:, 2] = 0.5 * 9.81 * time[:, None] ** 2 * (1.0, 1.2)

@@ -1,4 +1,4 @@
-"""Files that are read in a process of their own: which Python that is, and what it sees."""
+"""Readers in separate processes: which Python they run, and what they can import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwork.formats import child
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What a process would have been started with."""
+    """The arguments with which a process would have been started."""
     calls = []
 
     def run(command, **options):

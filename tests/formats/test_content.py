@@ -1,4 +1,4 @@
-"""Names that files leave out or give twice: each given once, none that will be asked for taken from its owner."""
+"""Names that files omit or repeat: made unique, without taking a name that another part has."""
 
 from __future__ import annotations
 

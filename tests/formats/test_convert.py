@@ -1,5 +1,4 @@
-"""Files as one family: every format has its row, what one program says another understands, and nothing is dropped
-in silence."""
+"""All formats together: every format has a row, conversions keep the content, and every loss is reported."""
 
 from __future__ import annotations
 
@@ -27,12 +26,12 @@ from linkwork.linkage.poses import zero_pose
 from linkwork.transforms import transform
 
 EXTRAS = {"usd": "pxr", "mjcf": "mujoco", "fbx": "ufbx"}
-ANY = {suffix: row for suffix, row in FORMATS.items() if not row.humanoids}  # what holds humanoids alone: test_vrm
+ANY = {suffix: row for suffix, row in FORMATS.items() if not row.humanoids}  # formats for humanoids only: test_vrm
 MOTIONS = [suffix for suffix, row in ANY.items() if row.clips and row.writes and row.reads]
 TREES = [suffix for suffix, row in ANY.items() if row.linkages and row.writes and row.reads]
 READ = [suffix for suffix, row in ANY.items() if row.reads]
-ONE_EACH = list({row.title: suffix for suffix, row in ANY.items()}.values())  # of suffixes that mean the same
-TOLERANCE = 1e-5  # metres: what formats of 32 bits keep
+ONE_EACH = list({row.title: suffix for suffix, row in ANY.items()}.values())  # one suffix per format
+TOLERANCE = 1e-5  # [m], for formats with 32 bits
 
 
 def pairs(suffixes: list[str]) -> list[tuple[str, str]]:
@@ -44,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the 
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Losses are logged as warnings; here they are looked at instead."""
+    """Silence the warnings about losses, which these tests check directly."""
     logging.getLogger("linkwork").setLevel(logging.ERROR)
     yield
     logging.getLogger("linkwork").setLevel(logging.NOTSET)
@@ -60,7 +59,7 @@ def need(*suffixes: str) -> None:
 
 
 def figure() -> lw.Linkage:
-    """Return a figure that every format for motions can hold: ball joints of Euler angles, free at its root."""
+    """Return a body that every format for motions supports: ball joints with Euler angles, a floating root."""
     b = lw.Builder("figure", base="pelvis", root=lw.Floating("ZXY"))
     b.ball("hip", "thigh", euler="ZXY", at=(0.1, 0, -0.1))
     b.ball("knee", "shin", euler="ZXY", at=(0, 0.02, -0.4))
@@ -76,7 +75,7 @@ def motion(linkage: lw.Linkage) -> lw.Clip:
 
 
 def arm() -> lw.Linkage:
-    """Return an arm of hinges that every format for linkages can hold."""
+    """Return an arm of revolute joints, which every format for linkages supports."""
     b = lw.Builder("arm").revolute("turn", "column", limits=(-2, 2))
     b.revolute("shoulder", "upper", axis="y", at=(0, 0, 0.3), limits=(-1, 2))
     b.revolute("elbow", "lower", axis="-y", at=(0.4, 0, 0), limits=(-2, 2.5))
@@ -84,7 +83,7 @@ def arm() -> lw.Linkage:
 
 
 def places(clip: lw.Clip) -> dict[str, np.ndarray]:
-    """Return where every joint is over time: names of joints are what all formats keep."""
+    """Return the positions of joints over time, by name: all formats keep names of joints."""
     frames = clip.forward()
     return {arc.name: frames[arc.child][:, :3, 3] for arc in clip.linkage.arcs}
 

@@ -1,4 +1,4 @@
-"""Robots by their names in robot_descriptions: a package of the same shape stands in for it, and nothing is cloned."""
+"""Robots by their names in robot_descriptions, with a stand-in for that package, so that nothing is cloned."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from linkwork.formats.registry import means_file
 from linkwork.studio.saving import read_scene
 from robots import gymnasium, shipped
 
-ROBOTS = shipped("panda").parents[3]  # what a clone of example-robot-data has at its top
-# As its modules are: a clone when they are imported, and names in capitals that lead into it.
+ROBOTS = shipped("panda").parents[3]  # the root of a clone of example-robot-data
+# Like the real modules: importing them clones a repository, and names in capitals are paths in it.
 MODULE = """
 from ._cache import clone_to_cache
 from os import path as _path
@@ -37,7 +37,7 @@ LIFT = """<robot name="lift" xmlns:xacro="http://www.ros.org/wiki/xacro">
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a package of the shape of robot_descriptions first on the path, and away again."""
+    """Put a stand-in for robot_descriptions first on the path, and remove it at the end."""
     folder = tmp_path / "site" / "robot_descriptions"
     folder.mkdir(parents=True)
     lift = tmp_path / "clones" / "lift"
@@ -166,7 +166,7 @@ def test_the_command_line_and_the_studio_take_the_same_names(package: Path) -> N
     assert wrong.exit_code == 2
     assert "neither a file nor a model name; did you mean 'panda_description'?" in wrong.output
     assert run("info", "away_description").exit_code == 3
-    assert run("info", "panda").output.startswith("panda: 7 ")  # a ready-made model is itself
+    assert run("info", "panda").output.startswith("panda: 7 ")  # a ready-made model takes precedence
     scene, _ = read_scene(Path("panda_description"), Options())
     assert means_file("panda_description")
     assert scene.linkage.name == "panda"

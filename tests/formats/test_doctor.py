@@ -1,4 +1,4 @@
-"""The doctor: everything odd is said once, with its place, and what is sound is left in peace."""
+"""The doctor: everything odd is reported once with its place, and sound files have no remarks."""
 
 from __future__ import annotations
 

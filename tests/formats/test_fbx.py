@@ -1,4 +1,4 @@
-"""FBX: files written as text here, judged by closed forms: what a node's properties mean, as FBX defines it."""
+"""FBX: text files, compared with closed forms of FBX's definition of node properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwork.formats import child, fbx
 pytest.importorskip("ufbx")
 
 Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-ORDERS = ("xyz", "xzy", "yzx", "yxz", "zxy", "zyx")  # FBX's numbers 0 to 5, the first axis turning first
+ORDERS = ("xyz", "xzy", "yzx", "yxz", "zxy", "zyx")  # FBX's numbers 0 to 5, the first axis is applied first
 
 
 def written(folder: Path, nodes: list[Node], **settings: object) -> Path:
@@ -72,7 +72,7 @@ def test_pivots_and_scales_of_nodes_above_move_what_is_below(tmp_path: Path) -> 
         Node("knee", 1, {"Lcl Translation": (0, 30, 0)}),
     ]
     linkage = lw.load(written(tmp_path, nodes))
-    assert linkage.root.articulation.nq == 0  # the group does not move
+    assert linkage.root.articulation.nq == 0  # the group is fixed
     places = linkage.forward(linkage.neutral())
     # About its pivot, 30 above it, hips turn by 90 degrees: to (10 + 30, 30), the knee to the pivot (10, 30).
     for link, (x, y) in {"hips": (40, 30), "knee": (10, 30)}.items():
@@ -103,7 +103,7 @@ def test_the_bind_pose_of_a_skin_is_the_rest_pose(tmp_path: Path) -> None:
     assert any("the bind pose of the skin" in remark.text for remark in content.remarks)
     last = content.linkage.forward(content.clips["turn"].poses[-1])
     np.testing.assert_allclose(last["ankle"][:3, 3], [0, 0.5, 0.6], atol=1e-6)
-    nodes[2].bind = placed(500)  # a skin of another figure
+    nodes[2].bind = placed(500)  # a skin of another body
     other = formats.read(written(tmp_path, nodes))
     assert any("another shape" in remark.text for remark in other.remarks)
     rest = other.linkage.forward(other.linkage.neutral())

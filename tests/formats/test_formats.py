@@ -1,4 +1,4 @@
-"""Files: what is saved is what is loaded, to the last bit, and a save that fails leaves no trace."""
+"""Files: loading returns exactly what was saved, and a failed save leaves no trace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from symlinks import symlink
 kinds = pytest.mark.parametrize("kind", yaml_json.KINDS)
 
 
-# What is written is what is read
+# Writing and reading
 
 
 def test_every_kind_of_joint_and_shape_is_in_the_table() -> None:
@@ -83,7 +83,7 @@ floats = st.one_of(st.sampled_from(ODD_FLOATS), st.floats(allow_nan=False, allow
 
 @st.composite
 def linkages(draw: st.DrawFn) -> lw.Linkage:
-    """Draw a tree of joints of all kinds with any names and any numbers."""
+    """Draw a tree of joints of all kinds with arbitrary names and numbers."""
     called = draw(st.lists(names, min_size=1, max_size=8, unique=True))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     links, joints = [], []

@@ -1,4 +1,4 @@
-"""Damaged files of every kind are read or refused, and nothing else: `fuzz_readers` for a moment, without atheris."""
+"""Damaged files of every kind are either read or refused: a short run of `fuzz_readers`, without atheris."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PIECES = (
 
 
 def damaged(data: bytes, draw: random.Random) -> bytes:
-    """Return a file with some places changed, repeated or left out."""
+    """Return a file with some parts changed, repeated or removed."""
     result = bytearray(data)
     for _ in range(draw.choice((1, 1, 2, 4))):
         at, length = draw.randrange(len(result) + 1), draw.choice((0, 1, 4, 30))
@@ -43,7 +43,7 @@ def damaged(data: bytes, draw: random.Random) -> bytes:
 def test_a_damaged_file_is_read_or_refused(kind: str, tmp_path: Path) -> None:
     if kind == "fbx":
         pytest.importorskip("ufbx")
-    draw, apart = random.Random(kind), KINDS[kind].apart  # a process for each file takes long
+    draw, apart = random.Random(kind), KINDS[kind].apart  # starting a process for each file is slow
     whole = seeds(kind)[: 1 if apart else None]
     assert all(feed(kind, data, tmp_path) for data in whole)
     for _ in range(1 if apart else 25):

@@ -1,4 +1,4 @@
-"""glTF read: what others computed, what the standard says, and files that mean harm."""
+"""Reading glTF: results of other programs, closed forms of the standard, and hostile files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linkwork.formats.content import Content
 from linkwork.formats.options import Options
 from symlinks import symlink
 
-# Figures as programs export them
+# Bodies in the style of exporters
 
 
 @pytest.mark.parametrize("interpolation", ["STEP", "LINEAR", "CUBICSPLINE"])
@@ -34,7 +34,7 @@ def test_nodes_stand_where_the_products_of_their_matrices_put_them(name, path, i
     clip, nodes = content.clips["animation0"], file.document["nodes"]
     names = {k: node.get("name", f"node{k}") for k, node in enumerate(nodes)}
     assert set(content.linkage.links) == set(names.values())
-    between = [] if interpolation == "CUBICSPLINE" else [0.1, 0.29, 0.65]  # such curves are straight between frames
+    between = [] if interpolation == "CUBICSPLINE" else [0.1, 0.29, 0.65]  # the reader is linear between frames
     for time in (None, *between, *clip.times[::7]):
         q = content.linkage.neutral() if time is None else at(clip, time)
         frames, expected = content.linkage.forward(q), worlds(nodes, tracks, time)
@@ -154,7 +154,7 @@ def test_bytes_after_the_announced_end_are_said(tmp_path):
 @pytest.mark.parametrize("as_matrix", [False, True])
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_scales_move_the_joints_below(tmp_path, scale, as_matrix):
-    """Also while joints turn: every joint is where the product of the file's matrices has it."""
+    """Every joint is at the product of the file's matrices, also while joints turn."""
     rng = np.random.default_rng(5)
     nodes = [random_node(rng, scale if k in (0, 2) else None) | {"name": f"n{k}"} for k in range(5)]
     turns = Rotation.random(2, rng=rng).as_quat()
@@ -262,7 +262,7 @@ def test_other_addresses_are_refused(tmp_path, uri):
         gltf.read(tmp_path / "a.gltf")
 
 
-# Files that mean harm
+# Hostile files
 
 
 def hostile() -> dict[str, bytes]:
@@ -445,7 +445,7 @@ def test_mutated_bytes_are_read_or_refused(seed, edits):
 
 
 def places(value, path=()):
-    """Every path into a document."""
+    """Yield every path into a document."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield (*path, key)
@@ -491,7 +491,7 @@ def test_documents_with_odd_values_are_read_or_refused(which, data):
     for *path, last in data.draw(st.lists(st.sampled_from(PLACES[which]), min_size=1, max_size=3)):
         odd = data.draw(st.sampled_from(ODD))
         part = document
-        with contextlib.suppress(LookupError, TypeError):  # an earlier change took the place away
+        with contextlib.suppress(LookupError, TypeError):  # an earlier change removed the path
             for step in path:
                 part = part[step]
             part[last] = json.loads(odd)
@@ -503,7 +503,7 @@ def test_documents_with_odd_values_are_read_or_refused(which, data):
 
 @pytest.mark.parametrize(("quarter", "lies"), [(0.0, False), (0.5**0.5, True)])
 def test_a_body_that_lies_all_the_time_is_remarked(tmp_path, quarter, lies):
-    """Some programs write z up, against glTF: the body is read as it stands there, and what to do is said."""
+    """Some programs write z up, contrary to glTF: the file is read literally, and a remark gives the remedy."""
     nodes = [{"name": "Hips", "children": [1, 2]}, {"name": "Head", "translation": [0, 0.7, 0]}]
     file = File([*nodes, {"name": "LeftFoot", "translation": [0, -0.9, 0.1]}], skins=[{"joints": [0, 1, 2]}])
     file.document["nodes"][0]["rotation"] = [quarter, 0.0, 0.0, (1.0 - quarter**2) ** 0.5]
@@ -514,7 +514,7 @@ def test_a_body_that_lies_all_the_time_is_remarked(tmp_path, quarter, lies):
 
 
 def test_a_head_that_moves_beside_one_that_stays_is_no_trouble(tmp_path):
-    """Characters carry further heads, such as a helmet's, that hang on nothing that moves."""
+    """Characters may have further heads, such as that of a helmet, whose parents do not move."""
     nodes = [{"name": "Hips", "children": [1, 2]}, {"name": "Head", "translation": [0, 0.7, 0]}]
     nodes += [{"name": "LeftFoot", "translation": [0, -0.9, 0.1]}, {"name": "Helmet_head", "translation": [0, 0.8, 0]}]
     file = File(nodes, skins=[{"joints": [0, 1, 2, 3]}])

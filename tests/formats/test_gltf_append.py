@@ -1,4 +1,4 @@
-"""A motion put into the glTF file that its body came from: the body moves, and the rest of the file stays."""
+"""A motion inserted into the glTF file of its body: the body moves, and the rest of the file stays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parts(path: Path) -> tuple[dict, bytes]:
 
 
 def node_places(document: dict, binary: bytes, animation: dict, frame: int) -> dict[str, np.ndarray]:
-    """Return world_from_node of all nodes at a key of an animation, worked out from the file alone."""
+    """Return world_from_node of all nodes at a key of an animation, computed from the file only."""
     nodes = [dict(node) for node in document["nodes"]]
     for channel in animation["channels"]:
         sampler = animation["samplers"][channel["sampler"]]
@@ -86,7 +86,7 @@ def test_the_joints_of_the_file_go_where_the_links_of_the_clip_go(tmp_path, unit
             turned = UP @ places[link][:3, :3] / 100.0
             np.testing.assert_allclose(turned, frames[link][frame, :3, :3], atol=1e-5)
         still = node_places(*parts(path), {"channels": []}, 0)
-        np.testing.assert_array_equal(places["Armature"], still["Armature"])  # its joints go, the armature stays
+        np.testing.assert_array_equal(places["Armature"], still["Armature"])  # joints move, the armature does not
 
 
 def test_where_the_body_goes_is_said_by_its_top_joint_alone(tmp_path):

@@ -1,4 +1,4 @@
-"""The meshes of glTF files: every corner stands where the standard says, in its colour, at rest and in motion."""
+"""Meshes of glTF files: positions by the standard and colours of all vertices, at rest and in motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkwork.formats.skins import skin_of
 
 
 def expected(nodes: list[dict], tracks, time: float | None):
-    """Return where the corners stand: those of the mesh on joint 4 first, as its node does, then those of the skin."""
+    """Return the positions of vertices: first of the mesh on joint 4, which moves with its node, then of the skin."""
     found = worlds(nodes, tracks, time)
     points = np.c_[CORNERS, np.ones(COUNT)]
     moves = np.array([found[node] for node in JOINTS]) @ BINDS
@@ -112,7 +112,7 @@ def test_what_is_no_surface_is_left_out(tmp_path):
 
 
 def test_morph_targets_weigh_what_the_file_rests_with(tmp_path):
-    """The weights of the node go before those of the mesh; a target without weight is not even looked at."""
+    """Weights of the node take precedence over those of the mesh; a target with weight zero is not read."""
     rng = np.random.default_rng(4)
     shifts = rng.standard_normal((2, COUNT, 3))
     for weights in ({"mesh": [0.5, 0.0]}, {"mesh": [0.5, 0.0], "node": [-1.0, 2.0]}):
@@ -128,7 +128,7 @@ def test_morph_targets_weigh_what_the_file_rests_with(tmp_path):
 
 
 def squeezed(folder):
-    """Return a file whose skin Draco has compressed."""
+    """Return a file whose skin is compressed with Draco."""
     draco = pytest.importorskip("DracoPy", reason="DracoPy (extra draco) is not installed")
     file, _ = dressed()
     primitive = file.document["meshes"][0]["primitives"][0]

@@ -1,4 +1,4 @@
-"""glTF written: what comes back, what others see in it, and what the Khronos validator says."""
+"""Writing glTF: read again, read by other libraries, and checked by Khronos' validator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwork.formats.content import Content
 
 MODELS = ("human", "panda", "planar", "hand", "planets", "engine", "pogo_stick")
 
-# Written and read again
+# Writing and reading
 
 
 @pytest.mark.parametrize("suffix", ["glb", "gltf"])
@@ -38,7 +38,7 @@ def test_what_is_written_comes_back_to_the_last_bit(tmp_path, name, suffix):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_pygltflib_sees_the_motion_in_the_nodes(tmp_path, name):
-    """Nodes, animation and skin as another library reads them, against the clip's own forward kinematics."""
+    """Nodes, animation and skin, read by another library, compared with the clip's forward kinematics."""
     pygltflib = pytest.importorskip("pygltflib")
     linkage = model(name)
     clip = motion(linkage)
@@ -76,7 +76,7 @@ def test_pygltflib_sees_the_motion_in_the_nodes(tmp_path, name):
         size = 1.0 + np.abs(expected[frame, :, :3, 3]).max()
         np.testing.assert_allclose(UP @ got[:, :3, 3, None], expected[frame, :, :3, 3:], atol=1e-5 * size)
         np.testing.assert_allclose(UP @ got[:, :3, :3], expected[frame, :, :3, :3], atol=1e-5)
-    # The skin of the last of these frames: every corner stays where it is on its link.
+    # The skin in the last of these frames: every vertex stays at its position on its link.
     binds = np.swapaxes(numbers(file.skins[0].inverseBindMatrices).reshape(-1, 4, 4), 1, 2)
     parts = list(mesh_export.parts(linkage, []))
     groups = {}

@@ -1,4 +1,4 @@
-"""MoveIt's joint_limits.yaml beside a URDF: its limits go before those of the file; what does not fit is said."""
+"""MoveIt's joint_limits.yaml beside a URDF: its limits take precedence; remarks report what does not fit."""
 
 from __future__ import annotations
 

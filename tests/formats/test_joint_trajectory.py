@@ -1,4 +1,4 @@
-"""Joint trajectories of ROS: the fields of the message definition, exact numbers, and files that others wrote."""
+"""Joint trajectories of ROS: fields of the message definition, exact numbers, and files of other programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import linkwork as lw
 from command_line import run
 from linkwork.errors import FormatError
 
-# trajectory_msgs/msg/JointTrajectory and what it is made of, as its definition has them (ROS 2 Humble to Jazzy).
+# Fields of trajectory_msgs/msg/JointTrajectory and of its parts, from their definitions (ROS 2 Humble to Jazzy).
 FIELDS = {
     "message": ["header", "joint_names", "points"],
     "header": ["stamp", "frame_id"],
@@ -87,7 +87,7 @@ def test_rotations_without_angles_are_left_out_and_said(tmp_path):
 
 
 def test_files_of_others_may_name_some_joints_in_any_order_and_hold_more(tmp_path):
-    """As MoveIt, ros2_control and ROS 1 write them: wrapped, without velocities, of one group, with other times."""
+    """In the style of MoveIt, ros2_control and ROS 1: wrapped, without velocities, of one group, with other times."""
     arm = lw.models.planar([1, 1, 1])
     goal = """
 trajectory:

@@ -1,4 +1,4 @@
-"""Motions for learners of whole-body control, compared with what MuJoCo computes from the same poses."""
+"""Motions for learning whole-body control, compared with MuJoCo's results for the same poses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_arrays_are_those_of_mujoco(walk, tmp_path):
     assert made["body_names"].tolist() == DEPTH_FIRST
     assert made["joint_names"].tolist() == ["left_hip", "left_knee", "right_hip", "right_knee"]
     model = mujoco.MjModel.from_xml_string(WALKER)
-    data, values = mujoco.MjData(model), walk.poses  # in the order of MuJoCo
+    data, values = mujoco.MjData(model), walk.poses  # in MuJoCo's order
     for k in (1, 40, len(walk) - 2):
         data.qpos[:] = values[k]
         mujoco.mj_differentiatePos(model, data.qvel, 2.0 / FPS, values[k - 1], values[k + 1])

@@ -1,4 +1,4 @@
-"""Long motions are written and read in blocks: the same to the bit as at once, and nothing is left behind."""
+"""Long motions are written and read in blocks: bit-identical to a single block, and no temporary files remain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GLTF = (gltf, gltf_extras, gltf_keys, gltf_motion)
 
 @pytest.fixture
 def in_blocks(monkeypatch):
-    """Let blocks be of 37 frames and files from 1,000 bytes on be large."""
+    """Use blocks of 37 frames, and treat files of 1,000 bytes and more as large."""
 
     def now() -> None:
         for module in GLTF:
@@ -43,13 +43,13 @@ def exercised() -> lw.Clip:
 
 
 def spinning() -> lw.Clip:
-    """Return an arm that turns by up to a turn and a half between frames: more keys than frames."""
+    """Return an arm that turns by up to 1.5 turns between frames, which needs more keys than frames."""
     arm, rng = lw.models.planar([1, 1]), np.random.default_rng(5)
     return lw.Clip(arm, np.arange(200) / 3.0 - 1.0, np.cumsum(rng.uniform(-3.0, 9.0, (200, 2)), axis=0))
 
 
 def crowded() -> lw.Clip:
-    """Return an arm with frames nearer to each other than float32 can tell."""
+    """Return an arm with frames closer in time than float32 resolves."""
     arm = lw.models.planar([1, 1])
     times = np.concatenate([100.0 + np.arange(90) * 1e-6, 200.0 + np.arange(30)])
     return lw.Clip(arm, times, np.linspace(0.0, 3.0, 240).reshape(120, 2))
@@ -71,12 +71,12 @@ def test_gltf_is_written_and_read_in_blocks_as_at_once(kind, suffix, tmp_path, i
     assert frame_files.is_in_file(again.poses) == (clip.poses.size > 1000)
     np.testing.assert_array_equal(again.poses, clip.poses)
     np.testing.assert_array_equal(again.times, clip.times)
-    del again  # on Windows its file has a name
+    del again  # on Windows its file can only be deleted afterwards
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"blocks.{suffix}", f"whole.{suffix}"]
 
 
 def without_extras(path: Path) -> Path:
-    """Write a GLB file without what linkwork alone reads; return that file."""
+    """Write a GLB file without linkwork's own data; return its path."""
     data = path.read_bytes()
     size = struct.unpack_from("<I", data, 12)[0]
     document = json.loads(data[20 : 20 + size])
@@ -190,7 +190,7 @@ def test_numbers_that_stay_in_the_file_are_bounded_by_the_largest_file(tmp_path,
     clip = exercised()
     clip.save(tmp_path / "a.glb")
     in_blocks()
-    monkeypatch.setattr(gltf_data, "MAX_VALUES", 4000)  # of which the motion has more
+    monkeypatch.setattr(gltf_data, "MAX_VALUES", 4000)  # fewer than in the motion
     again = lw.load_clip(tmp_path / "a.glb")
     np.testing.assert_array_equal(again.poses, clip.poses)
     monkeypatch.setattr(gltf_data, "MAX_BINARY", (tmp_path / "a.glb").stat().st_size)
@@ -198,7 +198,7 @@ def test_numbers_that_stay_in_the_file_are_bounded_by_the_largest_file(tmp_path,
     source = gltf_data.GltfSource(tmp_path / "a.glb", Options())
     last = len(source.document.accessors) - 1
     with pytest.raises(FormatError, match=r"accessor \d+ announces \d+ numbers; the limit is \d+ in total"):
-        [source.rows(last, "rotation", source.document.accessors[last].type) for _ in range(1000)]  # the same, often
+        [source.rows(last, "rotation", source.document.accessors[last].type) for _ in range(1000)]  # the same rows
 
 
 def test_a_disk_without_room_is_said_and_leaves_the_old_file(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Files of markers: what stands in them is read, whatever processor wrote it, and damage is said."""
+"""Marker files: read correctly for all processor types, and damage is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of meshes: found where they may lie, never followed out of there, and every path tried is told."""
+"""Mesh names: found in allowed folders, never followed outside, and all attempted paths are reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def put(path: Path) -> Path:
 
 @pytest.fixture
 def model(tmp_path) -> Path:
-    """A model in a folder of its own, in a folder that it may not see."""
+    """A model in its own folder, inside a folder that it may not read."""
     put(tmp_path / "secret.stl")
     return put(tmp_path / "robots" / "arm.urdf")
 
@@ -149,13 +149,13 @@ def test_a_workspace_installed_as_links_is_followed(model, tmp_path, monkeypatch
     assert find("package://arm/hand.stl", model).file == file
     assert find("package://arm/../../../secret.stl", model).file is None
     symlink(share / "far", model.parent)
-    assert find("package://arm/far/../secret.stl", model).file is None  # not what lies above the far end of the link
+    assert find("package://arm/far/../secret.stl", model).file is None  # not the parent of the link's target
 
 
 def test_the_package_around_a_model_is_found_by_its_name_and_its_content(tmp_path):
     package = tmp_path / "src" / "arm_description"
     model, file = put(package / "deep" / "down" / "arm.urdf"), put(package / "meshes" / "hand.stl")
-    assert find("package://arm_description/meshes/hand.stl", model).file is None  # any folder may be called so
+    assert find("package://arm_description/meshes/hand.stl", model).file is None  # any folder may have this name
     assert find("../../meshes/hand.stl", model).file is None
     put(package / "package.xml")
     assert find("package://arm_description/meshes/hand.stl", model).file == file

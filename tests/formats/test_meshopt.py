@@ -1,4 +1,4 @@
-"""Numbers compressed by meshopt, compared with what its own encoder and decoder (meshoptimizer 1.0) made of them."""
+"""Numbers compressed with meshopt, compared with its own encoder and decoder (meshoptimizer 1.0)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRIANGLES = json.loads((Path(__file__).parents[1] / "golden" / "meshopt_triangle
 
 
 def golden(name: str) -> tuple[int, bytes, bytes]:
-    """Return the stride, the compressed bytes and the bytes that they stand for."""
+    """Return the stride, the compressed bytes and the uncompressed bytes."""
     stride, packed, plain, _ = GOLDEN[name]
     return stride, base64.b64decode(packed), base64.b64decode(plain)
 
@@ -77,7 +77,7 @@ def test_decoded_triangles_are_those_of_the_reference(name):
 
 
 def animated(folder: Path, extension: str, version: str, **changes) -> Path:
-    """Return a file with one joint that turns by keys that meshopt has compressed."""
+    """Return a file with one rotating joint, whose keys are compressed with meshopt."""
     stride, packed, plain = golden(f"QUATERNION{version}")
     file = File([{"name": "bone"}], skins=[{"joints": [0]}])
     file.animate((0, "rotation", np.arange(COUNT) / 30, np.frombuffer(plain, "<i2").reshape(-1, 4).copy(), "LINEAR"))
@@ -87,7 +87,7 @@ def animated(folder: Path, extension: str, version: str, **changes) -> Path:
     place = file.document["bufferViews"].pop(own)
     packing = {"buffer": 0, "byteOffset": place["byteOffset"], "byteLength": len(packed), "byteStride": stride}
     packing |= {"count": COUNT, "mode": "ATTRIBUTES", "filter": "QUATERNION"} | changes
-    view |= {"byteOffset": 10**6, "extensions": {extension: packing}}  # its own place is that of a fallback
+    view |= {"byteOffset": 10**6, "extensions": {extension: packing}}  # the view's own range is for a fallback
     return file.save(folder)
 
 

@@ -1,4 +1,4 @@
-"""MJCF: the same places as MuJoCo computes, what is kept and what is said, and files that mean harm."""
+"""MJCF: the same kinematics as in MuJoCo, what is kept, remarks about losses, and hostile files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ mujoco = pytest.importorskip("mujoco", reason="MuJoCo (extra formats) is not ins
 
 
 def content(folder: Path, text: str, name: str = "model.xml", **options: Any) -> Content:
-    """Return what a model in a file holds."""
+    """Return the content of a model in a file."""
     (folder / name).write_text(text, encoding="utf-8")
     return mjcf.read(folder / name, Options(**options))
 
@@ -33,7 +33,7 @@ def body(inside: str, more: str = "") -> str:
 
 
 def uncoupled(linkage: Linkage) -> Linkage:
-    """Return the linkage as MuJoCo's forward kinematics sees it, which knows nothing of couplings."""
+    """Return the linkage without couplings, which MuJoCo's forward kinematics ignores."""
     return linkage.replace(joints={arc.name: {"mimic": None} for arc in linkage.arcs if arc.mimic is not None})
 
 
@@ -41,7 +41,7 @@ def kinds(result: Content) -> list[str]:
     return [remark.kind for remark in result.remarks]
 
 
-# The same places
+# The same kinematics
 
 
 MODELS = {
@@ -55,7 +55,7 @@ MODELS = {
     "many joints": body(
         '<joint name="x" type="slide" axis="1 0 0"/><joint name="j" pos="0 0 1" axis="0 1 0" ref="10"/>'
         '<joint name="k" axis="1 0 1"/><joint name="b" type="ball" pos="0 1 0"/>',
-        '<default><joint armature="1"/></default>',  # lest its mass matrix be singular
+        '<default><joint armature="1"/></default>',  # so that the mass matrix is not singular
     ),
     "angles in radians, another Euler order": body(
         '<body name="c" euler="1 .2 .3" pos="1 2 3"><joint name="j" ref=".2"/><geom size=".1"/></body>',
@@ -86,7 +86,7 @@ MODELS = {
 
 
 def same_as_mujoco(linkage: Linkage, model: Any) -> None:
-    """Compare every body and site at three poses; MuJoCo's forward kinematics knows nothing of couplings."""
+    """Compare every body and site at three poses; MuJoCo's forward kinematics ignores couplings."""
     linkage, data = uncoupled(linkage), mujoco.MjData(model)
     assert linkage.nq == model.nq
     rng = np.random.default_rng(5)
@@ -125,7 +125,7 @@ REAL = (
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_models_agree_with_mujoco(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # where MuJoCo logs what it thinks of a model
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its log there
     path = gymnasium(name)
     same_as_mujoco(mjcf.read(path).linkage, mujoco.MjModel.from_xml_path(str(path)))
 
@@ -298,7 +298,7 @@ def test_a_polynomial_coupling_is_held_as_mujoco_holds_it(tmp_path: Path) -> Non
         for name in ("x", "y"):
             data.joint(name).qpos[:] = q[linkage.coordinate_index[name]]
         mujoco.mj_forward(model, data)
-        assert abs(data.efc_pos[0]) < 1e-12  # what MuJoCo finds open
+        assert abs(data.efc_pos[0]) < 1e-12  # MuJoCo's gap
         data.joint("y").qpos[:] += 0.01
         mujoco.mj_forward(model, data)
         assert data.efc_pos[0] == pytest.approx(0.01)
@@ -523,7 +523,7 @@ def test_meshes_of_included_files_are_found_where_mujoco_finds_them(place: str, 
     assert shape.file is not None
 
 
-# Files that mean harm
+# Hostile files
 
 HOSTILE = {
     "empty": ("", "is empty"),
@@ -567,7 +567,7 @@ def test_mujoco_leaves_no_log_behind(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for text, _ in HOSTILE.values():
         with pytest.raises(FormatError):
             content(tmp_path, text)
-    text = body('<joint axis="nan 0 1"/>')  # what `read_source` never lets through
+    text = body('<joint axis="nan 0 1"/>')  # `read_source` refuses this
     mjcf_model.compiled("model.xml", mjcf_source.MjcfSource("model.xml", text, ()))
     assert [file.name for file in tmp_path.iterdir()] == ["model.xml"]
     assert mujoco.get_mju_user_warning() is None

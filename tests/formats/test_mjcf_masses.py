@@ -1,4 +1,4 @@
-"""What MJCF bodies weigh: MuJoCo's own masses, meshes included; and what is said where a mesh cannot be weighed."""
+"""Masses of MJCF bodies: equal to MuJoCo's, also of meshes; and remarks about meshes whose mass is unknown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERTICES = " ".join(f"{x:g}" for x in CORNERS.ravel())
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # where MuJoCo logs what it thinks of a model
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its log there
 
 
 def write_obj(path: Path, corners: np.ndarray = CORNERS) -> None:
@@ -101,11 +101,11 @@ def test_shapes_stand_where_they_do_without_their_masses(tmp_path: Path) -> None
     assert weighed.link("b").visuals == light.link("b").visuals
 
 
-# What cannot be weighed
+# Unknown masses
 
 
 def unknown(result: Content) -> str:
-    """Return what is said of masses that are not known."""
+    """Return the remark about unknown masses."""
     (text,) = (remark.text for remark in result.remarks if remark.kind == "inertia")
     return text
 

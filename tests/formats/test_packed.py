@@ -1,4 +1,4 @@
-"""Linkages packed for programs without Python: the text, the bytes, and what is in them."""
+"""Linkages packed for programs without Python: the text, the bytes, and their content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = {"f8": np.float64, "f4": np.float32, "i4": np.int32, "u1": np.uint8}
 
 
 def read_bytes(data: bytes) -> Any:
-    """Read packed bytes as `docs/web.md` describes them."""
+    """Read packed bytes by the description in `docs/web.md`."""
     assert data[:8] == b"LINKWORK"
     version, length = struct.unpack("<II", data[8:16])
     assert version == 1

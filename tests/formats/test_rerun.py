@@ -1,4 +1,4 @@
-"""Recordings for Rerun, read back by its own library. It is 200 MB, and so no part of what developers install."""
+"""Recordings for Rerun, read by its own library, which has 200 MB and is not in the dev extra."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_recordings_are_not_read(tmp_path: Path) -> None:
 
 
 def chunks(path: Path) -> dict[str, Any]:
-    """Return what a recording holds by entity, as tables of Arrow."""
+    """Return the content of a recording by entity, as Arrow tables."""
     from rerun.chunk import RrdReader
 
     return {chunk.entity_path: chunk.to_record_batch() for chunk in RrdReader(path).stream()}

@@ -1,4 +1,4 @@
-"""The scene file: what people write is read as meant, and a broken file is refused with file and line."""
+"""The scene file: users' input is read as intended, and a broken file is refused with file and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from scenes import LINKAGES, bits, one
 
 DOCS = Path(__file__).parents[2] / "docs" / "scene.md"
 
-# What people write
+# Input of users
 
 ARM = "{linkwork: 2, joints: [{name: j, parent: a, child: b, kind: revolute%s}]%s}"
 POSED = "{linkwork: 2, root: floating, joints: [{name: j, parent: a, child: b, %s}], poses: {p: {%s}}}"
@@ -138,7 +138,7 @@ def test_the_documentation_names_every_field_and_kind() -> None:
     assert {*fields, *ARTICULATIONS, *SHAPES, *LOOP_KINDS} - documented == set()
 
 
-# What is refused
+# Refused input
 
 OLD = """
 linkwork: 1
@@ -156,7 +156,7 @@ poses:
 
 
 def test_files_of_version_1_keep_their_meaning():
-    """There, lower-case orders turned about moving axes, and slides were called x and y whatever their plane."""
+    """In version 1, lower-case orders meant moving axes, and values of planar joints were x and y in any plane."""
     old = scene.parse(OLD, "old", "yaml")
     assert [arc.articulation for arc in old.arcs] == [
         lw.Floating("ZXY"),

@@ -1,4 +1,4 @@
-"""Motions of SMPL bodies: made here with bodies of random shapes, judged by the equations of the published model."""
+"""Motions of SMPL bodies with random shapes, compared with the equations of the published model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from linkwork.formats.registry import format_in
 from linkwork.formats.smpl_body import SKELETONS, average_joints, parents_of
 
 CORNERS, SHAPES, FRAMES = 60, 10, 5
-STANDING = np.array([np.pi / 2, 0.0, 0.0])  # what turns y up to z up
-# The tree as the published models have it, from their kintree_table.
+STANDING = np.array([np.pi / 2, 0.0, 0.0])  # from y up to z up
+# The tree of the published models, from their kintree_table.
 SMPL_PARENTS = [-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19, 20, 21]
 HAND = [0, 22, 23, 0, 25, 26, 0, 28, 29, 0, 31, 32, 0, 34, 35]
 LEFT, RIGHT = ([k or 20 for k in HAND], [k + 15 if k else 21 for k in HAND])
@@ -64,7 +64,7 @@ def joints_of(model: dict[str, np.ndarray], betas: np.ndarray) -> np.ndarray:
 
 
 def places(joints: np.ndarray, parents: list[int], turn: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """Return where joints are at a frame, as the model says: turned about the joint above, from the pelvis on."""
+    """Return joint positions at a frame by the model's equations: rotated about parent joints, from the pelvis on."""
     matrices = Rotation.from_rotvec(turn).as_matrix()
     worlds, points = [matrices[0]], [joints[0] + shift]
     for k in range(1, len(joints)):
@@ -81,7 +81,7 @@ def test_joints_are_where_the_model_has_them(count: int, tmp_path: Path) -> None
     flat = turns(count).reshape(FRAMES, -1)
     path = saved(tmp_path, poses=flat, trans=way(), betas=betas, gender=gender, mocap_framerate=120.0)
     joints, options = average_joints(count), {}
-    if count != 22:  # no model has these joints alone
+    if count != 22:  # no model has only these joints
         file, model = body(tmp_path, count)
         joints, options = joints_of(model, betas), {"body_model": file}
     clip = lw.load_clip(path, **options)

@@ -1,4 +1,4 @@
-"""SRDF beside a URDF: groups, poses and disabled pairs; what does not fit the robot is said; edits keep all of it."""
+"""SRDF beside a URDF: groups, poses and disabled pairs, remarks about what does not fit the robot, and edits."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_groups_poses_and_pairs(robot, tmp_path):
     arm = lw.load(robot, srdf=written(tmp_path, SRDF))
     assert dict(arm.groups) == {
         "arm": ("a1", "a2"),
-        "hand": ("f1",),  # a follower has no value of its own
+        "hand": ("f1",),  # followers have no values
         "all": ("a1", "a2", "f1", "b1"),
         "across": ("a1", "a2", "b1"),
     }
     assert arm.coordinates == ("a1", "a2", "f1", "b1")
     assert {name: pose.tolist() for name, pose in arm.poses.items()} == {
         "up": [0.25, 1, 0, 0],
-        "open": [0, 0.5, 1, 0],  # what a state does not name is at zero, or at the limit next to it
+        "open": [0, 0.5, 1, 0],  # joints that a state omits are at zero or the nearest limit
         "arm/home": [1, 0.5, 0, 0],
         "hand/home": [0, 0.5, 0.5, 0],
     }
@@ -84,7 +84,7 @@ def test_what_is_read_and_what_is_not_is_said(robot, tmp_path):
     assert texts["srdf-root"].startswith("other.srdf:11: its virtual joint is planar, with child 'base'; root='planar'")
     assert "joints f2 are passive" in texts["passive"]
     assert "<end_effector> is left out" in texts["dropped"]
-    assert all(remark.line is None for remark in remarks)  # they would be lines of the other file
+    assert all(remark.line is None for remark in remarks)  # lines would be those of the other file
 
 
 def test_a_group_is_solved_with_by_its_name(robot, tmp_path):

@@ -1,4 +1,4 @@
-"""Motions as tables: every bit comes back, other programs can read them, and a hostile table is refused."""
+"""Motions as tables: exact to the bit, readable by other programs; hostile tables are refused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def saved(suffix: str, motion: lw.Clip, folder: Path) -> Path:
     return path
 
 
-# What is written is what is read
+# Writing and reading
 
 
 @every_table
@@ -94,7 +94,7 @@ def test_a_second_motion_is_left_out_aloud(suffix: str, tmp_path: Path) -> None:
     ]
 
 
-# What other programs see
+# Other programs
 
 
 def test_a_csv_file_says_names_and_units(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_arrow_reads_a_parquet_file_with_its_units(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table["hinge"].to_numpy(), motion.poses[:, -1])
 
 
-# What people write
+# Input of users
 
 
 ARM = lw.Builder("arm").revolute("a", "upper").prismatic("b c", "lower").build()
@@ -243,11 +243,11 @@ def test_a_joint_called_time_is_refused_by_name(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# What is hostile
+# Hostile files
 
 
 def npz(**arrays: Any) -> bytes:
-    """Return an NPZ file with some arrays of a sound one changed; None takes one away."""
+    """Return a valid NPZ file with some arrays replaced; None removes one."""
     motion = clip(ARM)
     sound = {"times": motion.times, "poses": motion.poses, "coordinates": np.array(ARM.coordinates)}
     data = io.BytesIO()
@@ -256,7 +256,7 @@ def npz(**arrays: Any) -> bytes:
 
 
 def lying(shape: str, kind: str = "<f8") -> bytes:
-    """Return an NPZ file whose array of poses says that it is larger than it is."""
+    """Return an NPZ file whose header announces a larger array of poses than it contains."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}"
     text = header.ljust(117).encode() + b"\n"
     data = io.BytesIO(npz(poses=None))
@@ -266,7 +266,7 @@ def lying(shape: str, kind: str = "<f8") -> bytes:
 
 
 class Trap:
-    """Does something when it is unpickled."""
+    """Runs code when it is unpickled."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _spring, ()
@@ -338,7 +338,7 @@ def test_a_file_cut_short_anywhere_is_refused(suffix: str, tmp_path: Path) -> No
     need(suffix)
     path = saved(suffix, clip(ARM), tmp_path)
     data = path.read_bytes()
-    last = len(data) - (25 if suffix == ".csv" else 0)  # a CSV file that ends with a whole number is one
+    last = len(data) - (25 if suffix == ".csv" else 0)  # a CSV file cut after a complete number is valid
     for end in np.linspace(0, last - 1, 40).astype(int):
         path.write_bytes(data[:end])
         try:

@@ -1,4 +1,4 @@
-"""Descriptions that come as text: the same as from a file, for every format; and texts given as names of files."""
+"""Robot descriptions as text: the same as from a file, for every format; and texts passed as file names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def arm() -> lw.Linkage:
 
 
 def written(suffix: str, folder: Path) -> Path:
-    """Return a file called text, as a text without a file is, with a linkage and its motion where it can hold one."""
+    """Return a file with the name that texts have in messages, with a linkage and, if possible, its motion."""
     if suffix in NEEDS:
         pytest.importorskip(NEEDS[suffix])
     path = folder / f"text{suffix}"
@@ -64,12 +64,10 @@ def written(suffix: str, folder: Path) -> Path:
 def test_a_text_gives_what_its_file_gives(suffix: str, tmp_path: Path) -> None:
     path, row = written(suffix, tmp_path), FORMATS[suffix]
     data = path.read_bytes()
-    binary = row.binary or suffix == ".usd"  # which usd-core writes in its binary form
+    binary = row.binary or suffix == ".usd"  # usd-core writes the binary form
     kind = "mjcf" if suffix == ".xml" else suffix[1:]
     for content in (data,) if binary else (data, data.decode()):
-        if row.linkages and (
-            row.module not in ("usd", "fbx") or content is not data
-        ):  # which takes a process each time
+        if row.linkages and (row.module not in ("usd", "fbx") or content is not data):  # each starts a process
             assert lw.loads(content, kind) == lw.load(path)
         if row.clips:
             linkage = arm() if row.homeless else None
@@ -143,7 +141,7 @@ def test_without_a_folder_nothing_beside_the_text_is_read(tmp_path: Path, monkey
     assert lw.loads(including, "mjcf", folder=tmp_path) == lw.loads(MJCF, "mjcf")
 
 
-# What is wrong is said
+# Errors
 
 
 @pytest.mark.parametrize(("text", "kind", "words"), [
@@ -197,7 +195,7 @@ def test_any_text_is_a_linkage_or_a_format_error(text: str, kind: str) -> None:
         assert isinstance(lw.loads(text, kind), lw.Linkage)
 
 
-# Texts where the name of a file belongs
+# Texts instead of file names
 
 
 @pytest.mark.parametrize(("text", "kind"), [

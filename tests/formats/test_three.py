@@ -1,4 +1,4 @@
-"""Files that linkwork writes, played in three.js: between the frames too, where a joint must not spin."""
+"""Files of linkwork played in three.js, also between frames, where joints must not spin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINER = 10  # times between two frames
 
 @dataclass(frozen=True)
 class Play:
-    """An animation of a file, by its number, and the times at which it is looked at."""
+    """An animation of a file, by its number, and times to evaluate it at."""
 
     file: Path
     number: int
@@ -32,7 +32,7 @@ class Play:
 
 
 def played(three: Path, plays: list[Play]) -> list[dict[str, np.ndarray]]:
-    """Return where three.js has the nodes of files at times, z up."""
+    """Return the transforms of nodes in three.js at times, z up."""
     script = Path(__file__).parent / "three_player.mjs"
     wanted = [{"file": str(one.file), "number": one.number, "times": one.times.tolist()} for one in plays]
     done = children.run(["node", str(script), str(three)], text=True, stdin=json.dumps(wanted), encoding="utf-8")
@@ -51,7 +51,7 @@ def finer(clip: lw.Clip) -> np.ndarray:
 
 
 def between(clip: lw.Clip, times: np.ndarray) -> dict[str, np.ndarray]:
-    """Return where links are between frames, if each turns the short way on the one above it."""
+    """Return the transforms of links between frames, each rotating the short way relative to its parent."""
     linkage, frames = clip.linkage, clip.forward()
     worlds: list[np.ndarray] = []
     for link, parent in zip(linkage.links, linkage.parents, strict=True):
@@ -66,7 +66,7 @@ def between(clip: lw.Clip, times: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def spinning() -> lw.Clip:
-    """A body of Euler angles that turns through a circle: its angles wrap, and every few frames are another triple."""
+    """A body with Euler angles that turns fully: angles wrap, and some frames have the other equivalent triple."""
     body = lw.Builder("body", root=lw.Floating("ZXY")).ball("hip", "thigh", euler="ZXY", at=(0, 0, 1))
     body = body.ball("knee", "shin", euler="ZXY", at=(0.5, 0, 0)).revolute("ankle", "foot", at=(0.5, 0, 0)).build()
     turn = np.linspace(100.0, 460.0, 40)
@@ -88,7 +88,7 @@ CLIPS = {
 
 @pytest.fixture(scope="module")
 def written(three, tmp_path_factory) -> dict[str, tuple[lw.Clip, dict[str, np.ndarray]]]:
-    """Every clip that there is, and where three.js has its links between the frames too: in one process for all."""
+    """Every clip, and the transforms of its links in three.js, also between frames; one process computes all."""
     folder, clips = tmp_path_factory.mktemp("three"), {name: make() for name, make in CLIPS.items()}
     for k, clip in enumerate(clips.values()):
         clip.save(folder / f"{k}.glb")
@@ -99,13 +99,13 @@ def written(three, tmp_path_factory) -> dict[str, tuple[lw.Clip, dict[str, np.nd
 @pytest.mark.parametrize("name", CLIPS)
 def test_joints_go_the_short_way_between_frames(written, name):
     clip, found = written[name]
-    assert np.abs(np.diff(clip.poses, axis=0)).max() > np.pi or name != "spinning"  # its angles do wrap
+    assert np.abs(np.diff(clip.poses, axis=0)).max() > np.pi or name != "spinning"  # the angles wrap
     for link, places in between(clip, finer(clip)).items():
         np.testing.assert_allclose(found[link], places, atol=1e-4 * (1.0 + clip.linkage.length), err_msg=link)
 
 
 def test_a_character_moves_as_its_clip_does(tmp_path, three, validator):
-    """The motion that is put into a file beside its own, under an armature of another scale; and the file is valid."""
+    """A motion inserted into a file with another motion, under a scaled armature; the file is valid."""
     file = character()
     del file.document["images"], file.document["textures"], file.document["materials"][0]["pbrMetallicRoughness"]
     clip = wandering(lw.load(file.save(tmp_path)))
@@ -114,7 +114,7 @@ def test_a_character_moves_as_its_clip_does(tmp_path, three, validator):
     (found,), expected = played(three, [Play(tmp_path / "out.glb", 1, times)]), between(clip, times)
     for link in (f"bone{k}" for k in range(2, 7)):
         np.testing.assert_allclose(found[link][::FINER], clip.forward()[link][:, :3, 3], atol=1e-4, err_msg=link)
-    assert np.abs(found["bone2"] - expected["bone2"]).max() < 0.2  # the way of the armature, said by the top joint
+    assert np.abs(found["bone2"] - expected["bone2"]).max() < 0.2  # the motion of the armature is in the top joint
     script = Path(__file__).parent / "gltf_validator.mjs"
     done = children.run(
         ["node", str(script), str(validator), str(tmp_path / "out.glb")], text=True, check=True, encoding="utf-8"

@@ -1,4 +1,4 @@
-"""URDF files: real robots against what others computed, a small file for every rule, a broken one for every error."""
+"""URDF files: real robots compared with Pinocchio, a small file for every rule, a broken one for every error."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_follower_may_stand_before_its_leader(tmp_path):
 @pytest.mark.parametrize(
     ("limit", "held"),
     [
-        ('<limit lower="2" upper="3"/>', (0.0, 1.0)),  # no value of the leader keeps them
+        ('<limit lower="2" upper="3"/>', (0.0, 1.0)),  # no value of the leader satisfies them
         ('<limit lower="-1" upper="0"/>', (0.0, 0.0)),
         ('<limit lower="0" upper="0.5"/>', (0.0, 0.5)),
     ],
@@ -358,7 +358,7 @@ def test_blanks_before_the_declaration_are_said_and_lines_still_count(tmp_path):
     ],
 )  # fmt: skip
 def test_an_invalid_declaration_is_said(tmp_path, declaration):
-    """Old versions of Expat accept some of these, new ones none; readers that people use accept all."""
+    """Old versions of Expat accept some of these, new ones none; common URDF readers accept all."""
     text = arm().replace('<?xml version="1.0"?>', declaration)
     content = read(tmp_path, text)
     assert content.linkage == read(tmp_path, arm()).linkage

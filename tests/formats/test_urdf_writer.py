@@ -1,4 +1,4 @@
-"""Written URDF files: read again by us they are the same, and read by others they move alike."""
+"""Written URDF files: linkwork reads the same linkage again, and other readers get the same motion."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rewritten(linkage: Linkage, folder: Path) -> tuple[Linkage, tuple[Remark, ..
 
 
 def same_motion(first: Linkage, second: Linkage, seed: int = 0, tolerance: float = 1e-12) -> None:
-    """Two linkages with the same coordinates put every frame of the first in the same place."""
+    """Check that two linkages with the same coordinates have the frames of the first at the same transforms."""
     assert sorted(first.coordinates) == sorted(second.coordinates)
     order = [first.coordinates.index(name) for name in second.coordinates]
     for q in first.random_pose(seed, 3):
@@ -66,7 +66,7 @@ def test_real_robots_are_the_same_when_written_and_read_again(robot, tmp_path):
         for a, b in zip(old.visuals, new.visuals, strict=True):
             assert_allclose(b.placement, a.placement, rtol=0, atol=1e-15)
     third, _ = rewritten(again, tmp_path)
-    assert third == again  # once written by us, not a bit moves
+    assert third == again  # after one round trip, nothing changes
 
 
 def test_pinocchio_reads_what_is_written(robot, tmp_path):
@@ -142,7 +142,7 @@ def test_what_urdf_can_hold_comes_back_equal(kind, tmp_path):
 def test_rotations_are_written_to_the_last_digit_but_one(seed, tmp_path):
     rng = np.random.default_rng(seed)
     placement = random_transform(rng)
-    if seed % 4 == 0:  # near gimbal lock, and in it
+    if seed % 4 == 0:  # near gimbal lock, and at it
         pitch = math.copysign(math.pi / 2 - (seed % 3) * 1e-9, seed % 8 - 1)
         c, s = math.cos(pitch), math.sin(pitch)
         placement[:3, :3] = placement[:3, :3] @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]) @ placement[:3, :3].T
@@ -272,7 +272,7 @@ def test_limits_of_motion_that_urdf_has_not_are_said_to_be_lost(tmp_path):
 
 
 def capsules(role: str = "collision") -> Linkage:
-    """An arm whose moving link is a capsule that stands askew, and weighs something."""
+    """An arm whose moving link is an oblique capsule with a mass."""
     place = random_transform(np.random.default_rng(3))
     shapes = (Visual(Sphere(0.02), role=role), Visual(Capsule(0.1, 0.3), place, role=role))
     links = [Link("base"), Link("arm", shapes, inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))]

@@ -1,4 +1,4 @@
-"""USD: what usd-core makes of written files, load(save(x)) = x, files of others, and files that mean harm."""
+"""USD: written files evaluated by usd-core, load(save(x)) = x, files of other programs, and hostile files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def model(name: str) -> Linkage:
 
 
 def text(folder: Path, content: str, **options: Any) -> Content:
-    """Return what a USD text holds."""
+    """Return the content of a USD text."""
     path = folder / "file.usda"
     path.write_text(content, encoding="utf-8")
     return usd.read(path, Options(**options))
@@ -63,7 +63,7 @@ def moved(x: float, y: float, z: float, scale: float = 1.0) -> str:
     return f"( ({scale}, 0, 0, 0), (0, {scale}, 0, 0), (0, 0, {scale}, 0), ({x}, {y}, {z}, 1) )"
 
 
-# What is written
+# Writing
 
 
 @pytest.mark.parametrize(("name", "suffix"), list(zip(NAMES, SUFFIXES, strict=True)))
@@ -166,7 +166,7 @@ def test_a_missing_mesh_is_said(tmp_path: Path) -> None:
     assert lw.load(tmp_path / "file.usda").link("a").visuals[0].shape == lw.Mesh("nowhere.stl")
 
 
-# What others wrote
+# Files of other programs
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -377,7 +377,7 @@ def test_damaged_binary_files_do_no_harm(tmp_path: Path) -> None:
     rng = random.Random(1)
     for k in range(9):
         data = bytearray(whole)
-        if k % 3 == 0:  # cut short
+        if k % 3 == 0:  # truncate
             del data[rng.randrange(len(data)) :]
         for _ in range(4):  # the head of the file, or anywhere
             data[rng.randrange(min(len(data), 88 if k % 3 == 1 else len(data)))] = rng.randrange(256)
@@ -400,7 +400,7 @@ def test_without_usd_core_it_is_said_what_to_install(tmp_path: Path, monkeypatch
 
 
 def test_a_module_of_the_users_hides_none_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands beside a user's script, or in PYTHONPATH, is not for the process that reads."""
+    """The reading process must not import modules beside a user's script or in PYTHONPATH."""
     (tmp_path / "enum.py").write_text("raise RuntimeError('not the one')", encoding="utf-8")
     (tmp_path / "numpy.py").write_text("raise RuntimeError('nor this')", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)

@@ -1,4 +1,4 @@
-"""A motion put into the USD file that its body came from, with usd-core as the judge."""
+"""A motion inserted into the USD file of its body, checked with usd-core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PICTURE = b"\x89PNG\r\n\x1a\nnot much of a picture"
 UNIT = "( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1) )"
 UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # z up from y up
 
-# As Blender writes it: the armature has its place at one time and at no other, and joints a hundred times too large.
+# As Blender writes it: the armature's transform has a single time sample, and joints have scale 100.
 CHARACTER = f"""#usda 1.0
 (
   defaultPrim = "root"
@@ -113,7 +113,7 @@ def check_motion(path: Path, clip: lw.Clip, prim: str = "a_walk") -> None:
 
 
 def texture_of(path: Path) -> str:
-    """Return the file that USD finds for the texture of a character."""
+    """Return the file that USD resolves for the texture of a character."""
     stage = Usd.Stage.Open(str(path))
     return stage.GetPrimAtPath("/root/texture").GetAttribute("inputs:file").Get().resolvedPath
 
@@ -129,7 +129,7 @@ def test_a_place_said_at_one_time_alone_is_the_place(tmp_path):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> tuple[Path, Path, lw.Clip]:
-    """A character whose armature moves too, a folder with what was written of it, and the motion that was."""
+    """A character whose armature moves too, a folder with the written files, and the motion."""
     old, new = tmp_path_factory.mktemp("old"), tmp_path_factory.mktemp("new")
     turning = CHARACTER.replace("{ 1: (-90, 20, 0) }", "{ 0: (-90, 20, 0), 25: (-90, 80, 0) }")
     path = saved(old / "model", turning)

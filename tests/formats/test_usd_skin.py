@@ -1,4 +1,4 @@
-"""The meshes that a USD skeleton moves: where USD's own skinning has them, in the colours of their materials."""
+"""Meshes that a USD skeleton moves: positions of USD's own skinning, and colours of materials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def turned(axis: tuple[float, float, float], degrees: float, at: tuple[float, fl
 
 
 def character(path: Path) -> None:
-    """Write a figure in centimetres under a scaled armature: bound straight, resting bent, moving otherwise."""
+    """Write a body in centimetres under a scaled armature: bound straight, bent at rest, moving differently."""
     stage = Usd.Stage.CreateNew(str(path))
     UsdGeom.SetStageUpAxis(stage, "Y")
     UsdGeom.SetStageMetersPerUnit(stage, 0.01)
@@ -49,7 +49,7 @@ def character(path: Path) -> None:
         motion.GetRotationsAttr().Set([turn, turn], code)
     UsdSkel.BindingAPI.Apply(bones.GetPrim()).CreateAnimationSourceRel().SetTargets([motion.GetPath()])
     cloth(stage, bones)
-    for name, hidden in (("loose", False), ("unseen", True)):  # hangs on no joint; is not seen
+    for name, hidden in (("loose", False), ("unseen", True)):  # without joint; invisible
         mesh = square(stage, f"/figure/{name}", bones, joints=hidden)
         if hidden:
             mesh.CreateVisibilityAttr().Set("invisible")
@@ -69,7 +69,7 @@ def square(stage: Usd.Stage, path: str, bones: UsdSkel.Skeleton, *, joints: bool
 
 
 def cloth(stage: Usd.Stage, bones: UsdSkel.Skeleton) -> None:
-    """A strip of squares on joints of its own order, the first of one colour and the others from a picture."""
+    """A strip of squares with its own order of joints; the first has one colour, the others a texture."""
     mesh = UsdGeom.Mesh.Define(stage, "/figure/cloth")
     rows = [(x, 30.0 * k, 0.2 * k) for k in range(SQUARES + 1) for x in (-5.0, 5.0)]
     mesh.GetPointsAttr().Set(rows)
@@ -116,7 +116,7 @@ def material(stage: Usd.Stage, name: str, file: str | None) -> UsdShade.Material
 
 
 def skinned_by_usd(path: Path, code: float) -> np.ndarray:
-    """Return where USD has the points of the cloth, in metres and z up."""
+    """Return the points of the cloth by USD's skinning [m], z up."""
     stage = Usd.Stage.Open(str(path))
     root, cache = UsdSkel.Root(stage.GetPrimAtPath("/figure")), UsdSkel.Cache()
     cache.Populate(root, Usd.TraverseInstanceProxies())
@@ -139,12 +139,12 @@ def figure(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def clip(figure) -> lw.Clip:
-    return lw.load_clip(figure)  # its linkage keeps the skin once that is read
+    return lw.load_clip(figure)  # its linkage caches the skin
 
 
 def test_corners_stand_where_usd_has_them(figure, clip):
     triangles = of_meshes(Sketch(clip.linkage))
-    assert len(triangles.indices) == 2 * SQUARES  # neither what hangs on no joint nor what is not seen
+    assert len(triangles.indices) == 2 * SQUARES  # without the loose and the invisible mesh
     for code, q in ((0.0, clip.poses[0]), (5.0, clip.poses[-1])):
         places, _ = triangles.placed(clip.linkage.forward(q).array)
         wanted = skinned_by_usd(figure, code)
@@ -175,7 +175,7 @@ def test_pictures_outside_the_folder_are_not_opened(figure, tmp_path):
 
 
 def test_the_pose_of_the_bind_is_known(figure, clip, tmp_path):
-    """The figure rests bent and was bound straight: retargeting is told so, also by a skeleton without meshes."""
+    """The body is bent at rest and was bound straight; retargeting gets the bind pose, also without meshes."""
     stage = Usd.Stage.Open(str(figure))
     for name in ("cloth", "loose", "unseen"):
         stage.RemovePrim(f"/figure/{name}")

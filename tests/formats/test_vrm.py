@@ -1,4 +1,4 @@
-"""VRM avatars and animations: bones by their names in the extension, a T-pose, and a motion that comes back."""
+"""VRM avatars and animations: bones by their names in the extension, a T-pose, and a round trip of a motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkwork.retargeting import recognise
 
 
 def avatar(folder: Path, version: str = "1.0") -> tuple[Path, dict[str, str]]:
-    """Return a file of the human model whose nodes have names that say nothing, and its links by role."""
+    """Return a file of the human model with meaningless node names, and its links by role."""
     human = lw.models.human()
     lw.save(human, folder / "human.gltf")
     document = json.loads((folder / "human.gltf").read_text(encoding="utf-8"))
@@ -105,7 +105,7 @@ def test_bones_turn_although_no_skin_has_them_as_joints(tmp_path):
 
 
 def test_any_human_body_becomes_an_animation(tmp_path):
-    """The bones are given, or the command finds them; directions of limbs come back."""
+    """Bones are given, or found by the command; directions of limbs survive the round trip."""
     clip = lw.models.motion("human:floating")
     roles = recognise(clip.linkage).roles
     clip.save(tmp_path / "one.vrma", roles=roles)

@@ -1,4 +1,4 @@
-"""Worlds in files: linkwork's scenes, MoveIt's planning scenes, MJCF, and anything else that stands still."""
+"""Worlds in files: linkwork's scenes, MoveIt's planning scenes, MJCF, and other fixed geometry."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def world() -> lw.World:
     return lw.World([*made, cup])
 
 
-# linkwork's own
+# linkwork's scenes
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".json"])
@@ -251,7 +251,7 @@ def test_a_world_written_as_mjcf_is_the_same_in_mujoco(tmp_path: Path) -> None:
         assert again[known].shape == around[known].shape
         np.testing.assert_allclose(again[known].pose, around[known].pose, atol=1e-12)
     ground, field = around["field"].pose, around["field"].shape
-    for x, y in ((-0.49, -0.99), (0.0, 0.9), (0.49, -0.9)):  # a ray from above meets the ground where it is
+    for x, y in ((-0.49, -0.99), (0.0, 0.9), (0.49, -0.9)):  # a vertical ray meets the ground at its height
         down = -ground[:3, 2].copy()
         top = ground @ np.array([x, y, 3.0, 1.0])
         reach = mujoco.mj_rayHfield(model, data, model.geom("field").id, top[:3].copy(), down)
@@ -278,7 +278,7 @@ def test_a_linkage_that_stands_still_is_a_world(tmp_path: Path) -> None:
     assert lw.World.from_linkage(kitchen, kitchen.pose(j=0.0))["door/2"].pose[2, 3] == 1.0
 
 
-# What is refused
+# Refused input
 
 OWN, MOVEIT = "linkwork: 2\nobstacles:\n  - ", "world: {{collision_objects: [{{id: a, {}}}]}}"
 BAD = {

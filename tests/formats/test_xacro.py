@@ -1,4 +1,4 @@
-"""xacro files: expanded with arguments, packages and includes; expressions that reach for the machine are refused."""
+"""xacro files: expanded with arguments, packages and includes; expressions that access the system are refused."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_meshes_of_a_found_package_are_found(tmp_path):
     assert kinds(content.remarks) == ["xacro"]
 
 
-# What cannot be
+# Errors
 
 
 def test_arguments_that_are_missing_or_spare(tmp_path):

@@ -1,4 +1,4 @@
-"""`Avoid`: its numbers by hand, what it refuses, that success keeps the margin strictly, along paths too."""
+"""`Avoid`: values computed by hand, refused input; successful solves keep the margin strictly, also along paths."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bars(*lengths: float) -> lw.Linkage:
 
 
 def from_ball(arm: lw.Linkage, q: np.ndarray) -> float:
-    """Return how far the capsules are from the ball, worked out here: segments and a point."""
+    """Return the distance of the capsules from the ball, computed independently from segments and a point."""
     joints = [arm.forward(q, frame=link)[:2, 3] for link in arm.links[1:]] + [arm.forward(q, frame="tip")[:2, 3]]
     least, centre = math.inf, np.array([0.35, 0.25])
     for start, end in pairwise(joints):
@@ -124,7 +124,7 @@ AT = PANDA.forward(PANDA.random_pose(4, 6), frame="tip")
 GOAL = lw.Reach("tip", pose=AT[0])
 BODY = lw.models.human(root="floating")
 WALL = lw.World([lw.Obstacle(lw.Box((0.1, 3.0, 3.0)), (0.6, 0.0, 1.0), name="wall")])
-TAKERS = {  # all that takes avoid=
+TAKERS = {  # every function with the option avoid
     "solve": lambda avoid: lw.solve(PANDA, GOAL, avoid=avoid).q,
     "solve several goals": lambda avoid: lw.solve(PANDA, [lw.Reach("tip", position=AT[0, :3, 3])], avoid=avoid).q,
     "solve_all": lambda avoid: lw.solve_all(PANDA, GOAL, avoid=avoid).q,

@@ -1,4 +1,4 @@
-"""Goals of whole figures: every one's error and Jacobian against finite differences, levels, wrong input."""
+"""Goals of whole bodies: errors and Jacobians compared with finite differences, priority levels, wrong input."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ STEP = 1e-6
 
 variants = pytest.mark.parametrize("variant", VARIANTS)
 
-# Rows that are rotation vectors: their Jacobian is the angular velocity, which is their rate only near the goal.
-INEQUALITIES = {"Avoid", "Dexterity"}  # held on one side: their Jacobians are compared away from there
+# Rotation vectors: their Jacobian is the angular velocity, which equals their derivative only near the goal.
+INEQUALITIES = {"Avoid", "Dexterity"}  # one-sided: Jacobians are compared where the error is not zero
 ROTATION_VECTORS = {"Reach", "Hold", "LookAt", "Align", "Relate", "Rest"}
 
 
@@ -147,7 +147,7 @@ def test_goals_of_one_make_take_each_others_place(kind: str) -> None:
     figure = lw.models.human()
     first, second = figure.random_pose(0, 2)
     one, two = (make(kind, figure, ARM, q).resolve(figure, q) for q in (first, second))
-    if kind == "Align":  # an axis has a direction either way
+    if kind == "Align":  # both directions of an axis count
         assert one.signature == two.signature
     problem = Problem(figure, one, first)
     again = problem.aimed(two)
@@ -219,7 +219,7 @@ def test_hold_keeps_a_frame_where_it_is_at_the_start() -> None:
     assert isinstance(solution.goals[0], lw.Reach)
     assert_allclose(solution.goals[0].target, foot, atol=1e-15)
     by_descent = lw.solve(lw.models.human(), [lw.Hold("left_foot"), hand], method="ccd", max_iterations=50)
-    assert by_descent.residuals[0] < 1e-6  # the legs of a fixed figure have nothing to do with its hands
+    assert by_descent.residuals[0] < 1e-6  # the legs of a body with a fixed root do not move its hands
     clip = lw.track(figure, lambda t: [lw.Hold("left_foot"), lw.Reach("left_hand", position=(0.4, 0.3, 0.6 + 0.1 * t))],
                     frames=5, fps=5, start=start, method="damped")  # fmt: skip
     assert clip.residuals.max() < 1e-3
@@ -294,7 +294,7 @@ def test_a_range_of_distances_asks_for_nothing_within() -> None:
     assert goal.error(arm, np.zeros(2)).item() == pytest.approx(-0.5)
     assert goal.error(arm, [0.0, np.pi]).item() == pytest.approx(0.5)
     assert lw.Distance("tip", (1, 0, 0), (1.0, np.inf)).error(arm, np.zeros(2)).item() == 0.0
-    together = lw.Distance("tip", (3, 0), 1.0)  # at no distance there is no direction
+    together = lw.Distance("tip", (3, 0), 1.0)  # the direction is undefined at zero distance
     assert np.isfinite(together.jacobian(arm, np.zeros(2))).all()
     assert lw.solve(arm, together, start=[0.0, 0.3], method="damped").success
 
@@ -303,7 +303,7 @@ def test_a_range_of_distances_asks_for_nothing_within() -> None:
 
 
 def polygon_distance(point: np.ndarray, corners: np.ndarray) -> float:
-    """Return how far a point is from a convex polygon, by its hull: another way than that of the goal."""
+    """Return the distance of a point from a convex polygon, by another method than that of the goal."""
     from scipy.optimize import nnls
     from scipy.spatial import ConvexHull
 
@@ -389,7 +389,7 @@ def test_a_margin_that_leaves_no_support_is_refused() -> None:
         lw.Balance(over=triangle, margin=0.01).error(figure, figure.neutral())
 
 
-# Whole figures
+# Whole bodies
 
 
 def figure_goals(**hands: Any) -> list[Goal]:
@@ -458,7 +458,7 @@ def test_a_lower_level_leaves_the_upper_one_alone(method: str) -> None:
     figure = lw.models.human()
     hand = lw.Reach("left_hand", position=(0.4, 0.3, 1.2), tolerance=1e-10)
     alone = lw.solve(figure, hand, start="stand", method=method)
-    wish = lw.Reach("left_forearm", position=(0.4, 0.3, 1.2), priority=1)  # the elbow cannot be where the hand is
+    wish = lw.Reach("left_forearm", position=(0.4, 0.3, 1.2), priority=1)  # the elbow cannot be at the hand's position
     both = lw.solve(figure, [hand, wish], start="stand", method=method)
     assert alone.residuals[0] < 1e-9
     assert both.residuals[0] < 1e-9
@@ -482,7 +482,7 @@ def test_priority_is_strict_whatever_the_lower_level_asks_for(method: str, far: 
         assert both.residuals[1] < alone.residuals[0] + 1e-8
         three = lw.solve(arm, [lw.Rest(priority=7), below, lw.Reach("tip", position=place)], **options)
         assert three.residuals[2] < alone.residuals[0] + 1e-8
-        if alone.success:  # else the first level still creeps, and the second gives way to it
+        if alone.success:  # otherwise the first level still converges slowly, at the cost of the second
             assert three.residuals[1] < both.residuals[0] + 1e-8
 
 
@@ -491,7 +491,7 @@ def test_the_lower_level_does_what_is_left_to_it() -> None:
     hand = lw.Reach("tip", position=(1.5, 0.8))
     elbow = lw.Reach("link2", position=(0.6, 0.8), priority=1)
     solution = lw.solve(arm, [elbow, hand], start=[0.4, 0.4, 0.4], method="damped", tolerance=1e-6)
-    assert solution.success  # both can be had: three joints for four numbers, of which these agree
+    assert solution.success  # both can be met: the four numbers are consistent for three joints
     third = lw.Reach("tip", orientation=np.eye(3), priority=2)
     three = lw.solve(arm, [third, elbow, hand], start=[0.4, 0.4, 0.4], method="damped")
     assert three.residuals[1] < 1e-8
@@ -516,7 +516,7 @@ def test_methods_without_levels_say_which_have_them() -> None:
     for method in set(lw.METHODS) - {"damped", "pseudoinverse", "robust", "prioritized"}:
         with pytest.raises(GoalError, match="'damped', 'pseudoinverse' or 'robust'"):
             lw.solve(arm, goals, method=method)
-    assert lw.solve(arm, lw.Rest([0.1, 0.2, 0.3], tolerance=1e-6), method="transpose").success  # one level alone
+    assert lw.solve(arm, lw.Rest([0.1, 0.2, 0.3], tolerance=1e-6), method="transpose").success  # a single level
 
 
 def test_a_goals_own_tolerance_is_the_one_that_counts() -> None:

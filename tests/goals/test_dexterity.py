@@ -1,4 +1,4 @@
-"""Dexterity: measures by plain NumPy, and redundant arms that use their free motions for it."""
+"""Dexterity: measures compared with plain NumPy, and redundant arms that use their null space for it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_redundant_arm_becomes_more_dexterous_while_its_hand_stays(measure: st
         assert np.linalg.norm(goal.error(PANDA, both.q)[:3]) <= 1e-4
         assert np.linalg.norm(goal.error(PANDA, both.q)[3:]) <= 1e-3
         gained.append(float(wish.value(PANDA, both.q) - wish.value(PANDA, plain.q)))
-    assert min(gained) > -1e-3  # a tolerance of the hand may cost as much
+    assert min(gained) > -1e-3  # the tolerance of the hand may cost this much
     assert np.mean(gained) > 0.01
     assert sum(gain > 1e-3 for gain in gained) >= 6
 

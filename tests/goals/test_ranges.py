@@ -1,4 +1,4 @@
-"""Reach within ranges: checked by plain NumPy and SciPy."""
+"""Reach within ranges: checked with plain NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TARGET = PANDA.forward(PANDA.stored_pose("ready"), frame="tip")
 
 
 def off(frame: np.ndarray, target: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """Return how far a frame is off a target: metres along and radians about the columns of `axes`."""
+    """Return the errors of a frame: metres along and radians about the columns of `axes`."""
     turn = Rotation.from_matrix(frame[:3, :3] @ target[:3, :3].T).as_rotvec()
     return np.concatenate([axes.T @ (frame[:3, 3] - target[:3, 3]), axes.T @ turn])
 
@@ -54,7 +54,7 @@ EDGES = {
 @pytest.mark.parametrize("axes", ["goal", "world"])
 @pytest.mark.parametrize("case", EDGES)
 def test_the_room_to_an_edge_shrinks_as_its_rows_say(case: str, axes: str) -> None:
-    """Room is measured anew by SciPy; it shrinks exactly so, however far the frame is turned from its target."""
+    """SciPy measures the distance to the edge; its derivative equals the row, at any rotation from the target."""
     given, rows = EDGES[case]
     goal, step, rng = lw.Reach("tip", pose=TARGET, range_axes=axes, **given), 1e-6, np.random.default_rng(3)
     basis = np.eye(3) if axes == "world" else TARGET[:3, :3]

@@ -1,4 +1,4 @@
-"""Goals: error rows and Jacobians against finite differences and closed forms, with a free axis and without."""
+"""Reach: errors and Jacobians compared with finite differences and closed forms, with and without a free axis."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_jacobian_is_how_the_error_shrinks(name: str, free: str, rows: str) 
     step = 1e-6
     for _ in range(4):
         q = arm.random_pose(rng)
-        near = arm.clamp(q + rng.uniform(-1e-7, 1e-7, arm.nq))  # where a rotation vector's rate is the angular velocity
+        near = arm.clamp(q + rng.uniform(-1e-7, 1e-7, arm.nq))  # near zero error, so that derivatives are twists
         goal = goal_for(arm.forward(near, frame="tip"), rows, free)
         expected = np.empty((len(goal.rows), arm.nv))
         for k in range(arm.nv):
@@ -75,7 +75,7 @@ def test_many_poses_give_what_each_gives(name: str, free: str) -> None:
         assert_allclose(jacobian[k], goal.jacobian(arm, q[k]), atol=1e-14)
 
 
-# The turn from one direction to another
+# The rotation from one direction to another
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -149,7 +149,7 @@ def test_methods_reach_goals_with_a_free_axis(method: str) -> None:
     world = arm.forward(solution.q, frame="tip")
     assert np.linalg.norm(world[:3, 3] - target[:3, 3]) <= 1e-4
     assert world[:3, 2] @ target[:3, 2] >= np.cos(1.001e-3)
-    assert abs(world[:3, 0] @ target[:3, 0]) < 0.99  # it has not spun along
+    assert abs(world[:3, 0] @ target[:3, 0]) < 0.99  # it has not followed the spin
     assert solution.freedom == 2
 
 
@@ -163,7 +163,7 @@ def test_pointing_alone_is_the_law_of_cosines() -> None:
         assert min(np.abs((np.array(way) - solution.q + np.pi) % (2 * np.pi) - np.pi).max() for way in ways) < 1e-6
 
 
-# Wrong input, and what is kept
+# Wrong input, and stored values
 
 
 @pytest.mark.parametrize("free", ["w", "", (0, 0, 0), (1, 2), (np.nan, 0, 1), 3, True, [[1, 0, 0]], object(), "zz"])
@@ -255,7 +255,7 @@ PARTS = {
     "a position": ({"position": (1, 2, 3)}, (1, 2, 3), None),
     "a position in the plane": ({"position": (1, 2)}, (1, 2), None),
     "x and y": ({"position": (1, 2, 3), "axes": "xy"}, (1, 2), None),
-    "x and z": ({"position": (1, 2, 3), "axes": "xz"}, (1, 2, 3), None),  # all three, of which two are asked for
+    "x and z": ({"position": (1, 2, 3), "axes": "xz"}, (1, 2, 3), None),  # all three are given, two are used
     "y": ({"position": (1, 2), "axes": "y"}, (1, 2, 0), None),
     "z of a pose": ({"pose": POSE, "axes": "z"}, POSE[:3, 3], POSE[:3, :3]),
     "an orientation": ({"orientation": POSE[:3, :3]}, None, POSE[:3, :3]),
@@ -273,7 +273,7 @@ def test_a_goal_knows_its_position_and_its_orientation(case: str) -> None:
             assert known.shape == np.shape(expected)
 
 
-COMMON = {"weight": (1.0, 2.5), "tolerance": (None, (1e-3, 1e-2)), "priority": (0, 3)}  # what it is, and another
+COMMON = {"weight": (1.0, 2.5), "tolerance": (None, (1e-3, 1e-2)), "priority": (0, 3)}  # default and another value
 
 
 @pytest.mark.parametrize("name", COMMON)

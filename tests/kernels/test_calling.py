@@ -1,4 +1,4 @@
-"""How Python calls machine code: what fits, what is refused and with which words, references, threads."""
+"""Calls of machine code from Python: accepted and refused arguments, messages, references, threads."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ class Odd:
 def test_errors_of_numbers_are_those_of_python(arguments: tuple[Any, ...], error: type[Exception]) -> None:
     with pytest.raises(error):
         weighted(*arguments)
-    assert weighted(VALUES, -1.0, 0, False) == -10.0  # what a failed conversion returns is a number too
+    assert weighted(VALUES, -1.0, 0, False) == -10.0  # the value that marks a failed conversion is a valid number
     assert weighted(VALUES, 1.0, -1, False) == 10.0 + VALUES[-1]
 
 
 def test_no_reference_is_lost_or_kept() -> None:
     values, factor = np.arange(3.0), 1234.5
-    gc.collect()  # what other tests have left holds None thousands of times
+    gc.collect()  # leftovers of other tests have thousands of references to None
     counts = sys.getrefcount(values), sys.getrefcount(factor), sys.getrefcount(None)
     for _ in range(1000):
         weighted(values, factor, 0, False)
@@ -124,7 +124,7 @@ def test_no_reference_is_lost_or_kept() -> None:
     gc.collect()
     after = sys.getrefcount(values), sys.getrefcount(factor), sys.getrefcount(None)
     assert after[:2] == counts[:2]
-    assert abs(after[2] - counts[2]) < 900  # others use None as well
+    assert abs(after[2] - counts[2]) < 900  # other code uses None too
 
 
 def test_read_only_arrays_are_read() -> None:

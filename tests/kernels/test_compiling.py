@@ -1,4 +1,4 @@
-"""The compiled kernels as a package: their cache, what they say while compiling, memory and threads."""
+"""Compilation of kernels: cache, progress messages, memory and threads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MESSAGE = "linkwork: compiling kernels"
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """Return a copy of the package to edit, freshly installed: nothing of it is compiled."""
+    """Return a copy of the package to edit, without compiled kernels."""
     source = Path(lw.__file__).parent
     copy = tmp_path / "site" / "linkwork"
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", "pack"))
@@ -49,7 +49,7 @@ def environment(package: Path, **more: str) -> dict[str, str]:
 
 
 def run(package: Path, script: str = SLIDE, complaint: str = "", **more: str) -> str:
-    """Run a script on a copy of the package and return what it prints; nothing but a complaint may reach stderr."""
+    """Run a script with a copy of the package and return its output; stderr may only have the expected complaint."""
     command = [sys.executable, "-W", "error", "-c", script]
     done = children.run(command, env=environment(package, **more), text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
@@ -59,7 +59,7 @@ def run(package: Path, script: str = SLIDE, complaint: str = "", **more: str) ->
 
 
 def compiled(folder: Path) -> dict[str, int]:
-    """Return the compiled functions kept below a folder, with the time each was written."""
+    """Return the compiled functions cached below a folder, with the time each was written."""
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*.kernel")}
 
 
@@ -103,7 +103,7 @@ def test_the_hash_sees_every_change_of_a_file_and_of_its_name(tmp_path: Path) ->
 
 
 def block(package: Path) -> None:
-    """Make the package's own cache folder impossible, as on a read-only disk; permissions would not stop root."""
+    """Make the package's cache folder unusable, as on a read-only disk; permissions would not stop root."""
     (package / "kernels" / "__pycache__").write_text("not a folder", encoding="utf-8")
 
 
@@ -127,7 +127,7 @@ def test_where_nothing_can_be_written_kernels_still_run(package: Path, tmp_path:
     assert run(package, complaint="compiled kernels cannot be kept", **folders) == "2.0"
 
 
-# Numba as it comes
+# Numba without changes
 
 PLAIN = """
 import logging
@@ -164,11 +164,11 @@ def test_what_numba_no_longer_has_is_missed(path: str) -> None:
     assert compiler.missing({"numba.core.caching:FunctionCache.load_overload": ("self", "sig"), path: None}) == path
 
 
-# What is said
+# Messages
 
 
 def on_terminal(package: Path, cache: Path) -> tuple[str, str]:
-    """Run with stderr on a terminal; return stdout and what the terminal shows."""
+    """Run with stderr on a terminal; return stdout and the text on the terminal."""
     pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
     ours, theirs = pty.openpty()
     done = children.run(
@@ -201,7 +201,7 @@ def test_compiling_is_announced_once_on_a_terminal_and_only_when_it_happens(pack
 # Memory and threads
 
 
-LONG_PART = "\n".join(  # so long that it is called, not copied into its callers
+LONG_PART = "\n".join(  # too long to be inlined
     [
         "import math",
         "@part",
@@ -216,7 +216,7 @@ LONG_PART = "\n".join(  # so long that it is called, not copied into its callers
 
 @pytest.mark.skipif(bool(compiler.PLAIN), reason="Numba is used as it comes")
 def test_a_kernel_has_its_own_copy_of_every_part() -> None:
-    # A weak symbol is resolved to the first of its name that was loaded: rounding would depend on what ran before.
+    # A weak symbol resolves to the first one loaded with its name: rounding would depend on what ran before.
     names: dict[str, Any] = {"part": part}
     exec(LONG_PART, names)
     text = compiler.kernel_text(Kernel(names["waves"], (parse("f8 -> f8"),), nogil=False), 0)
@@ -283,7 +283,7 @@ for call in calls:
 def test_repeated_calls_leak_nothing() -> None:
     counts = run(Path(lw.__file__).parent, LEAKS).splitlines()
     assert len(counts) == 4
-    assert max(map(int, counts)) < 50_000  # one result has 2,048 bytes at least: 500 would be a million
+    assert max(map(int, counts)) < 50_000  # a result has at least 2,048 bytes, so 500 would be a million
 
 
 def test_numbers_are_taken_however_they_are_held() -> None:
@@ -343,7 +343,7 @@ def test_many_threads_get_what_one_gets() -> None:
     expected = [
         (linkage.forward(q).array, linkage.jacobian(q, frame), linkage.forward(q[0], frame=frame)) for q in batches
     ]
-    fresh = linkage.replace(name="fresh")  # not packed yet: threads meet at its first use
+    fresh = linkage.replace(name="fresh")  # not packed yet, so that threads compete at its first use
 
     def work(q: np.ndarray) -> tuple[np.ndarray, ...]:
         return fresh.forward(q).array, fresh.jacobian(q, frame), fresh.forward(q[0], frame=frame)

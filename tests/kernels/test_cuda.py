@@ -1,4 +1,4 @@
-"""The search on a graphics card, in numba-cuda's simulator: the processor's answers, whatever the way to them."""
+"""The search on a GPU, in numba-cuda's simulator: the same answers as on the CPU, for all ways to compute them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from linkwork.kernels.symbolic import Trace
 from linkwork.linkage.poses import distinct
 from linkwork.solvers.chain import Chain
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first waits for all that is simulated
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the first test waits for the whole simulation
 HERE = Path(__file__).parents[1]
 SOURCE = str(Path(lw.__file__).parents[1])
 PARTS = ("q", "codes", "residuals", "restarts", "success")
@@ -52,7 +52,7 @@ simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What the simulator has found, by case and part."""
+    """Results of the simulator, by case and part."""
     path = tmp_path_factory.mktemp("cuda") / "found.npz"
     paths = os.pathsep.join((SOURCE, str(HERE)))
     environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_ENABLE_CUDASIM": "1"}
@@ -70,11 +70,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize("name", CASES)
 def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any) -> None:
     linkage, frame, targets, options = case_of(name)
-    expected = lw.solve_batch(
-        linkage, frame, targets, closest=False, **options
-    )  # the search alone, as the card does it
+    expected = lw.solve_batch(linkage, frame, targets, closest=False, **options)  # only the search, as on the GPU
     same = found[f"{name}.codes"] == expected.codes
-    assert (same | ((found[f"{name}.codes"] == CLOSEST) & (expected.codes == BEYOND))).all()  # a closed form proves it
+    assert (same | ((found[f"{name}.codes"] == CLOSEST) & (expected.codes == BEYOND))).all()  # proved by a closed form
     assert_array_equal(found[f"{name}.success"], expected.success)
     good = expected.success
     tolerances = [options.get("tolerance", 1e-4), options.get("rotation_tolerance", 1e-3)]
@@ -84,7 +82,7 @@ def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any
     q = found[f"{name}.q"]
     if options.get("limits") != "ignore":
         assert ((q >= linkage.lower) & (q <= linkage.upper)).all()
-    if name in ("race", "tight", "double", "unlimited", *OTHERS):  # whole targets: look again
+    if name in ("race", "tight", "double", "unlimited", *OTHERS):  # complete targets: search again
         again = linkage.forward(q[good], frame=frame) - targets[good]
         assert np.linalg.norm(again[:, :3, 3], axis=1).max() <= tolerances[0] + 1e-12
         assert np.linalg.norm(again[:, :3, :3], axis=(1, 2)).max() <= 1.5 * tolerances[1]
@@ -94,12 +92,12 @@ def test_flags_are_those_of_the_processor_and_answers_hold(name: str, found: Any
 @pytest.mark.parametrize("rounds", ["rounds", "written rounds"])
 def test_rounds_take_the_starts_of_the_processor(rounds: str, found: Any) -> None:
     prepared, status = lw.prepare(PANDA, "tip"), np.zeros(len(TARGETS), np.int64)
-    q, report = prepared.search(TARGETS, status, bounded=True, restarts=prepared.restarts)  # a search alone
+    q, report = prepared.search(TARGETS, status, bounded=True, restarts=prepared.restarts)  # only the search
     assert_array_equal(found[f"{rounds}.codes"], status)
     assert_array_equal(found[f"{rounds}.restarts"], REPORT.view(report).starts)
     good, expected = status == REACHED, lw.solve_batch(PANDA, "tip", TARGETS, closest=True)
-    assert_allclose(found[f"{rounds}.q"][good], q[good], atol=2e-3)  # single precision, and another last step
-    missed = ~good & np.isfinite(expected.residual)  # which the processor brings closer
+    assert_allclose(found[f"{rounds}.q"][good], q[good], atol=2e-3)  # single precision, with a different last step
+    missed = ~good & np.isfinite(expected.residual)  # the CPU brings these closer
     chords = np.array([1.0, Chain(PANDA, "tip").length / 4.0])
     card, processor = (
         np.linalg.norm(x[missed] * chords, axis=1) for x in (found[f"{rounds}.residuals"], expected.residuals)
@@ -147,7 +145,7 @@ def test_the_processor_sees_to_targets_that_the_card_has_no_free_answer_to(found
 @simulated
 def test_a_start_that_is_given_is_followed_first(found: Any) -> None:
     prepared, status = lw.prepare(PANDA, "tip"), np.zeros(4, np.int64)
-    restarts = prepared.restarts  # a search alone
+    restarts = prepared.restarts  # only the search
     q, report = prepared.search(TARGETS[:4], status, given=starts_of(4), bounded=True, restarts=restarts)
     first = (status == REACHED) & (REPORT.view(report).starts == 0)
     assert first.any()
@@ -176,7 +174,7 @@ def test_all_solutions_of_closed_forms(name: str, kind: str, found: Any) -> None
     assert_array_equal(found[f"{name}.{kind}.complete"][[0, 1, 2, 5]], proven[[0, 1, 2, 5]])
     if kind == "float64":
         assert_array_equal(found[f"{name}.{kind}.complete"][3], proven[3])
-    clear = [0, 1, 2, 5, 6]  # at folds and straight wrists, rounded targets have two solutions, one or none
+    clear = [0, 1, 2, 5, 6]  # at double roots, rounded targets have two solutions, one or none
     assert_array_equal(mask[clear], there[clear])
     assert mask[4].any()
     assert not mask[5:].any()
@@ -229,7 +227,7 @@ def test_kernels_of_a_run_are_chosen_once_for_good(found: Any) -> None:
 def test_answers_do_not_depend_on_where_targets_lie_or_how_they_are_split(other: str, found: Any) -> None:
     assert_array_equal(found[f"{other}.codes"], found["race.codes"])
     same = found["race.success"].copy()
-    same[:] |= other in ("single", "blocks")  # in the card's own arrays a miss stays as the search met it
+    same[:] |= other in ("single", "blocks")  # in GPU arrays, misses are not improved
     for part in PARTS:
         assert_array_equal(found[f"{other}.{part}"][same], found[f"race.{part}"][same], err_msg=part)
 
@@ -266,14 +264,14 @@ def test_a_trace_leaves_out_what_is_known() -> None:
     assert x + 0.0 is x
     assert (x > -np.inf) is True
     assert trace.of(within)((-np.inf, np.inf), 0, x) is x
-    assert trace.of(within)((2.0, np.inf), 0, x) is trace.of(within)((2.0, np.inf), 0, x)  # known already
+    assert trace.of(within)((2.0, np.inf), 0, x) is trace.of(within)((2.0, np.inf), 0, x)  # cached
     assert trace.lines == ["t0 = x[0] > k0", "t1 = choose(t0, x[0], k0)"]
     with pytest.raises(TypeError, match="branch"):
         bool(x > 0.0)
 
 
 class Memory:
-    """Memory of the host that says it is a card's: as far as its description goes."""
+    """Host memory with the description of GPU memory."""
 
     def __init__(self, array: Any) -> None:
         self.array, self.dtype = array, array.dtype
@@ -312,7 +310,7 @@ def test_missing_parts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_does_not_work_without_a_library_of_cuda_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
-        """A module whose attributes cannot be had, as numba.cuda where CUDA's runtime is missing."""
+        """A module whose attributes raise errors, like numba.cuda without CUDA's runtime."""
 
         def __getattr__(self, name: str) -> Any:
             raise RuntimeError('Failure finding "libcudart.so.13"\nNo such file')

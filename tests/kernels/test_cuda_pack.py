@@ -1,4 +1,4 @@
-"""Kernels for graphics cards that were compiled ahead of time: what is read, what is refused, and one that is built."""
+"""GPU kernels compiled ahead of time: reading, refused files, and building one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_is_missing_damaged_or_of_other_sources_is_refused(tmp_path: Path) 
         with pytest.raises(PackError, match=why):
             cuda_pack.read(written(path, **listing))
     whole = written(path).read_bytes()
-    flipped = whole.replace(b"// race", b"// rate")  # its check sum tells
+    flipped = whole.replace(b"// race", b"// rate")  # the checksum differs
     for content in (b"", whole[: len(whole) // 2], b"PK" + bytes(100), flipped):
         path.write_bytes(content)
         with pytest.raises(PackError, match="damaged"):

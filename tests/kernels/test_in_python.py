@@ -1,4 +1,4 @@
-"""Kernels as Python: the same answers as machine code gives, and memory that ends where it ends."""
+"""Kernels as Python: the same results as machine code, and bounds of memory."""
 
 from __future__ import annotations
 

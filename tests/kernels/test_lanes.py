@@ -1,4 +1,4 @@
-"""The lane type: every operation gives in each lane what it gives one number, on this processor and on lesser ones."""
+"""The lane type: every operation gives the scalar result in each lane, on this processor and on older ones."""
 # ruff: noqa: ARG005, SIM300 - an expression is a function of two operands, and numbers stand on either side
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ expressions = pytest.mark.parametrize("expression", EXPRESSIONS)
 
 @cache
 def all_at_once(dtype: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return what every expression gives by lanes and by numbers; one kernel holds them all, which compiles sooner."""
+    """Return results of all expressions with lanes and scalars; one kernel has them all, which compiles faster."""
     calls = [f"        store(c, {k} * n + i, f{k}(p, q))" for k in range(len(EXPRESSIONS))]
     lines = ["def run(x, y, out):", "    a, b, c, n = cells(x), cells(y), cells(out), x.shape[0]"]
     lines += ["    for i in range(n):", "        p, q = load(a, i), load(b, i)", *calls]
@@ -218,7 +218,7 @@ def test_the_lowest_of_all_lanes(dtype: str) -> None:
 @pytest.mark.parametrize("position", [0, 1, 5, 22])
 def test_mantissa_bits_are_those_of_the_pattern(dtype: str, position: int) -> None:
     def chosen(x, y):
-        return select(mantissa_bit(x, position), 1.0, 0.0)  # frozen into the kernel, so a literal
+        return select(mantissa_bit(x, position), 1.0, 0.0)  # a constant in the kernel, so a literal
 
     x, y = operands(dtype)
     expected = (x.view(f"u{x.itemsize}") >> position) & 1
@@ -422,7 +422,7 @@ def test_single_sines_and_cosines_are_right_to_a_few_parts_in_ten_million(reach:
     exact = x.astype(np.longdouble)
     assert np.abs(sine.ravel() - np.sin(exact)).max() < 2e-7
     assert np.abs(cosine.ravel() - np.cos(exact)).max() < 2e-7
-    if reach < 1.0:  # away from where a sine passes zero, also to the last places
+    if reach < 1.0:  # away from zeros of the sine, to the last places
         assert worst_error(x, lanes=lanes) < 2.5
 
 

@@ -1,4 +1,4 @@
-"""Layouts: places, values by name, rows."""
+"""Layouts: indices, values by name, rows."""
 
 import copy
 

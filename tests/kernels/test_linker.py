@@ -1,4 +1,4 @@
-"""Libraries of machine code: linked for this machine, run, and looked into."""
+"""Libraries of machine code: linked for this machine, run, and inspected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytest.importorskip("ziglang")
 pytest.importorskip("lief")
 
 FUNCTIONS = ("sin", "cos", "tan", "acos", "asin", "atan")
-# A function as packs have them: it calls C's mathematics, has a large frame, and a table of addresses.
+# A function with features of those in packs: calls of libm, a large stack frame, a jump table.
 TEXT = """
 declare double @atan2(double, double)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
@@ -53,7 +53,7 @@ CALL = """
 
 
 def compiled(target: Target, folder: Path, functions: tuple[str, ...] = FUNCTIONS) -> tuple[list[Path], list[str]]:
-    """Write an object for each level of a target; return them and what they show."""
+    """Write an object for each level of a target; return them and their exports."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     names = [target.symbol("trial", level) for level in target.levels]
@@ -72,7 +72,7 @@ def compiled(target: Target, folder: Path, functions: tuple[str, ...] = FUNCTION
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[Target, Path, list[str]]:
-    """This machine's target, a library for it, and what that shows."""
+    """This machine's target, a library for it, and the library's exports."""
     target = host()
     if target is None:
         pytest.skip("no packs are made for this platform")

@@ -1,7 +1,8 @@
-"""Packs of other platforms, run in emulators: the same calls give the same answers, success among them.
+"""Packs of other platforms, run in emulators: the same calls give the same results.
 
-``make wheels`` builds all packs and runs this, with LINKWORK_PACKS as their folder. macOS has no emulator:
-its libraries are loaded by hand on Linux, which calls functions alike, so that their code runs, but not Apple's loader.
+``make wheels`` builds all packs and runs this with their folder in LINKWORK_PACKS. There is no emulator of macOS:
+replay.c loads its libraries on Linux, which has the same calling convention. That tests their code, but not Apple's
+loader.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TESTS = Path(__file__).parents[1]
 PACKS = Path(os.environ.get("LINKWORK_PACKS", ""))
 GOALS = 10_000
 ARM = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")  # Debian's qemu-user and libc6-arm64-cross
-RUNS: dict[str, tuple[tuple[str, ...], str]] = {  # the emulator, and Zig's name of what replay.c is compiled for
+RUNS: dict[str, tuple[tuple[str, ...], str]] = {  # the emulator, and Zig's name of the target of replay.c
     "linux-x86_64": ((), "x86_64-linux-gnu.2.17"),
     "linux-arm64": (ARM, "aarch64-linux-gnu.2.17"),
     "macos-x86_64": ((), "x86_64-linux-gnu.2.17"),
@@ -44,7 +45,7 @@ here = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
-    """Calls of kernels, recorded while goals are solved: of all, and of those that web pages have."""
+    """Calls of kernels, recorded while goals are solved: of all kernels, and of those in web pages."""
     folders = {web: tmp_path_factory.mktemp("recorded") for web in (False, True)}
     for web, folder in folders.items():
         words = [TESTS / "recording.py", folder, str(GOALS), *(FUNCTIONS if web else ())]
@@ -53,7 +54,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
 
 
 def replayed(target: Target, level: str, recorded: Path) -> Path:
-    """Call a pack with what was recorded; return the file of its answers."""
+    """Replay recorded calls with a pack; return the file of its answers."""
     answers = recorded / f"{target.name}-{level}"
     if not answers.exists():
         library = (PACKS / target.name / target.file).resolve()
@@ -68,7 +69,7 @@ def replayed(target: Target, level: str, recorded: Path) -> Path:
 
 
 def harness(target: Target, folder: Path) -> Path:
-    """Return the program that replays calls on a target; it is compiled where it is in C."""
+    """Return the program that replays calls on a target; the one in C is compiled."""
     _, made_for = RUNS[target.name]
     if not made_for:
         return TESTS / "replay.mjs"

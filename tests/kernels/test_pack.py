@@ -1,4 +1,4 @@
-"""Packs of machine code: which are used, which are refused and why, and that all levels and the compiler agree."""
+"""Packs of machine code: which are used, which are refused and why; all instruction sets agree with the compiler."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def flip(pack: Path) -> None:
 
 
 def replace_library(pack: Path, content: bytes) -> None:
-    """Put another library there, with a listing that agrees."""
+    """Replace the library of a pack, with a matching listing."""
     import zlib
 
     library(pack).write_bytes(content)
@@ -259,14 +259,14 @@ def test_all_levels_and_the_compiler_give_the_same_answers(tmp_path: Path, exhau
     levels = there.listing["levels"]
     fit = levels[: levels.index(there.level) + 1]
     found = {level: answers(tmp_path, level, "whole", LINKWORK_KERNELS="pack", LINKWORK_LEVEL=level) for level in fit}
-    whole = ["whole"] if exhaustive else []  # the kernel of bodies takes half a minute; its parts, test_body_solver
+    whole = ["whole"] if exhaustive else []  # compiling it takes half a minute; test_body_solver tests its parts
     first, compiled = found[fit[0]], answers(tmp_path, "jit", *whole, LINKWORK_KERNELS="jit")
     assert set(compiled) == set(first) - ({"whole"} - {*whole})
     for name, values in first.items():
         for level in fit[1:]:
             np.testing.assert_array_equal(found[level][name], values, f"{name} of {level}")
     for name, values in compiled.items():
-        near = 1e-7 if name == "whole" else 1e-9  # its sines of large angles are the C library's
+        near = 1e-7 if name == "whole" else 1e-9  # its sines of large angles are from the C library
         np.testing.assert_allclose(values, first[name], rtol=0, atol=near, err_msg=name)
 
 

@@ -1,4 +1,4 @@
-"""Quadratic programs: as good as DAQP, bounds and rows kept, and the least violation where not all can be kept."""
+"""Quadratic programs: as good as DAQP, with bounds and rows kept, and the least violation of infeasible rows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def problem(rng: np.random.Generator, n: int, m: int, tasks: int) -> tuple[Float
     low = -(rng.uniform(0.0, 1.0, n) ** 2)
     matrix = rng.normal(size=(m, n))
     if m > 2:
-        matrix[-1] = matrix[0]  # twice the same row,
-        matrix[-2] = 0.5 * (matrix[0] + matrix[1])  # and one that others make up
-    upper = np.maximum(rng.normal(size=m), 0.0)  # half of them hold x back from the start
+        matrix[-1] = matrix[0]  # a duplicate row,
+        matrix[-2] = 0.5 * (matrix[0] + matrix[1])  # and a combination of others
+    upper = np.maximum(rng.normal(size=m), 0.0)  # half of them are active at the start
     open_bounds = rng.random(n) < 0.2
     low[open_bounds], high[open_bounds] = -np.inf, np.inf
     return hessian, -A.T @ b, low, high, matrix, upper
@@ -55,7 +55,7 @@ def test_as_good_as_daqp_and_within_all_that_is_asked(n: int, m: int, tasks: int
         given = problem(rng, n, m, tasks)
         hessian, gradient, low, high, matrix, upper = given
         x, ended = least_quadratic(*given)
-        relaxed += ended == RELAXED  # only zero keeps all rows, and more of them meet there than there are unknowns
+        relaxed += ended == RELAXED  # only zero is feasible, with more active rows than unknowns
         assert ended in (SOLVED, RELAXED)
         assert (x >= low).all()
         assert (x <= high).all()
@@ -72,7 +72,7 @@ def test_as_good_as_daqp_and_within_all_that_is_asked(n: int, m: int, tasks: int
 
 
 def test_best_by_its_own_conditions() -> None:
-    """The gradient is held by rows and bounds that x touches, each pushing inwards: so nothing is better."""
+    """The optimality conditions hold: active rows and bounds balance the gradient, with multipliers of one sign."""
     rng = np.random.default_rng(3)
     for _ in range(300):
         hessian, gradient, low, high, matrix, upper = given = problem(rng, 7, 9, 6)

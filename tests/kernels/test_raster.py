@@ -1,4 +1,4 @@
-"""Triangles as pixels, against the same done slowly: which triangle is nearest, how much is covered, how it is lit."""
+"""Rasterised triangles, compared with a slow version: nearest triangle, coverage, shading."""
 
 from __future__ import annotations
 

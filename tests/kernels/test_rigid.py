@@ -1,4 +1,4 @@
-"""Targets that are no rigid transforms are told from those that are."""
+"""Targets that are not rigid transforms are recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory for kernels begins with a line of the cache, whatever its shape and type."""
+"""Memory for kernels is aligned to cache lines, for all shapes and types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled search over random chains: an answer called reached is right, and what can be reached is."""
+"""The compiled search on random chains: reported successes are correct, and reachable targets are reached."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import linkwork as lw
 from chains import KINDS, errors, placed, random_chain, reachable, serial, within
 from linkages import random_rotation
-from linkwork.kernels import compiler, starts  # noqa: F401 - one teaches Numba what parts are
+from linkwork.kernels import compiler, starts  # noqa: F401 - compiler registers parts with Numba
 from linkwork.linkage.joints import Continuous, Mimic, Prismatic, Revolute, Screw
 from linkwork.solvers.chain import Chain
 from robots import pinocchio_pose, shipped
@@ -26,7 +26,7 @@ dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 
 
 def verify(chain: lw.Linkage, targets: np.ndarray, kind: str, batch: lw.Batch, *, limits: bool = True) -> None:
-    """Check every row of a batch against errors found independently."""
+    """Check every row of a batch with independently computed errors."""
     found = errors(chain, "tip", batch.q, targets, kind)
     good = (found[:, 0] <= 1e-4) & (found[:, 1] <= 1e-3)
     if limits:
@@ -38,7 +38,7 @@ def verify(chain: lw.Linkage, targets: np.ndarray, kind: str, batch: lw.Batch, *
 
 
 def movable(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
-    """Return a random chain that something moves, and random numbers that go on from it."""
+    """Return a random chain with at least one degree of freedom, and its random generator."""
     rng = np.random.default_rng(seed)
     while True:
         chain = random_chain(rng, simple=bool(seed % 2))
@@ -46,7 +46,7 @@ def movable(seed: int) -> tuple[lw.Linkage, np.random.Generator]:
             return chain, rng
 
 
-# A flag that is never wrong
+# Success is never reported wrongly
 
 
 @kinds
@@ -59,7 +59,7 @@ def test_what_is_called_reached_is_reached_within_limits(kind: str, dtype: str) 
         batch = lw.solve_batch(chain, "tip", targets, dtype=dtype, threads=1, **KINDS[kind])
         verify(chain, targets, kind, batch)
         reached, total = reached + int(batch.success.sum()), total + len(batch)
-    assert reached >= total * 0.9999  # of goals that some pose of the chain has
+    assert reached >= total * 0.9999  # all goals are reachable
 
 
 @kinds
@@ -121,7 +121,7 @@ def test_tolerances_are_kept(tolerance: float, rotation_tolerance: float, dtype:
 
 
 def test_an_arrival_counts_though_an_earlier_start_came_closer_in_another_measure() -> None:
-    loose = {"tolerance": 1e-3, "rotation_tolerance": 0.5}  # rotations weigh more than they need to be right
+    loose = {"tolerance": 1e-3, "rotation_tolerance": 0.5}  # rotations weigh more than their tolerance requires
     for seed in range(30):
         chain, rng = movable(300 + seed)
         targets = reachable(chain, rng, 100)
@@ -130,7 +130,7 @@ def test_an_arrival_counts_though_an_earlier_start_came_closer_in_another_measur
         assert (found[batch.success] <= (1e-3, 0.5)).all()
 
 
-# Chains that are hard
+# Hard chains
 
 
 AHEAD = placed(None, (0.3, 0.1, 0.2))
@@ -156,7 +156,7 @@ HARD = {
     "kilometres": serial([Revolute(a, -2, 2) for a in "zyxzyx"], [placed(None, (300, 0, 100))] * 6, placed()),
     "twelve parallel hinges": serial([Revolute("z", -1, 1)] * 12, [placed(None, (0.1, 0, 0))] * 12, AHEAD),
 }  # fmt: skip
-FLOORS = {"kilometres": 0.9}  # a tenth of a millimetre in a kilometre is beyond single precision's starts
+FLOORS = {"kilometres": 0.9}  # 0.1 mm in a kilometre is below the resolution of starts in single precision
 
 
 @pytest.mark.parametrize("name", HARD)
@@ -243,7 +243,7 @@ def test_fewer_starts_reach_less_and_are_counted() -> None:
     targets = reachable(arm, np.random.default_rng(0), 2_000)
     shares = []
     for restarts in (1, 4, 16, 200):
-        batch = lw.solve_batch(arm, "tip", targets, restarts=restarts, closest=False, free="z")  # the search alone
+        batch = lw.solve_batch(arm, "tip", targets, restarts=restarts, closest=False, free="z")  # only the search
         assert batch.restarts.max() <= restarts
         assert batch.restarts.min() >= 1
         shares.append(batch.success.mean())

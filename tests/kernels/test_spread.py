@@ -1,4 +1,4 @@
-"""Poses that are far apart: the kernel's picks are those of a few lines of NumPy, on joints of every kind."""
+"""Selection of poses that are far apart: the kernel picks the same as a few lines of NumPy, for joints of all kinds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def some_poses(count: int, width: int) -> tuple[Any, Any]:
 
 
 def differences(one: Any, others: Any) -> Any:
-    """Return by how much joints differ: an angle, a length, the angle between two rotations."""
+    """Return the differences of joints: an angle, a length, the angle between two rotations."""
     turn = np.angle(np.exp(1j * (others[..., 0] - one[..., 0])))
     ball = 2.0 * np.arccos(np.clip(np.abs((others[..., 2:] * one[..., 2:]).sum(axis=-1)), 0.0, 1.0))
     return np.stack([np.abs(turn), np.abs(others[..., 1] - one[..., 1]), ball], axis=-1)

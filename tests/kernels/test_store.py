@@ -1,4 +1,4 @@
-"""Code kept on disk: others find it, none is trusted blindly, and nothing that is wrong with a disk is an error."""
+"""The cache of compiled code on disk: shared between processes, verified when loaded, robust to disk errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOBODY = 65534
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The only folder that code is kept in."""
+    """The only cache folder."""
     monkeypatch.setenv(store.NAMED, str(tmp_path / "cache"))
     monkeypatch.setattr(store, "_troubles", {})
     return tmp_path / "cache" / "kernels"
@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def two(tmp_path, monkeypatch):
-    """The folder beside the package, and the user's."""
+    """Two cache folders: beside the package, and the user's."""
     monkeypatch.delenv(store.NAMED)
     monkeypatch.setattr(store, "PACKAGE", tmp_path / "package")
     monkeypatch.setattr(store, "user_folder", lambda: tmp_path / "home")
@@ -82,7 +82,7 @@ def test_what_is_kept_is_told_and_forgotten(folder):
     assert store.forget() == 0
 
 
-# Where
+# Folders
 
 
 def test_it_looks_beside_the_package_and_then_in_the_folder_of_the_user(two):
@@ -234,7 +234,7 @@ def test_one_too_large_to_be_read_is_not_kept(monkeypatch):
 
 
 class FullDisk:
-    """A file that takes a part of what is written, as on a disk that fills up."""
+    """A file that accepts only part of the data, as on a disk that fills up."""
 
     def __init__(self, handle, mode, number):
         self.file, self.number = os.fdopen(handle, mode), number
@@ -274,14 +274,14 @@ def test_a_disk_that_takes_no_more_is_said_once_and_is_no_error(name, folder, mo
     assert store.kept().trouble.startswith(str(folder))
     assert store.find(KEY) is None
     assert len(list(folder.iterdir())) == 1  # no draft is left behind
-    assert store.keep(KEY, CODE)  # there is room again
+    assert store.keep(KEY, CODE)  # there is space again
 
 
 def test_what_another_process_kept_meanwhile_is_as_good(monkeypatch):
     store.keep(KEY, CODE)
 
     def refuse(*_):
-        raise PermissionError(errno.EACCES, "Permission denied")  # as Windows does while someone reads the file
+        raise PermissionError(errno.EACCES, "Permission denied")  # as on Windows while the file is being read
 
     monkeypatch.setattr(Path, "replace", refuse)
     assert store.keep(KEY, b"other")
@@ -318,7 +318,7 @@ def test_a_folder_does_not_grow_for_ever(folder, monkeypatch):
         assert store.keep(f"{KEY} {k}", CODE)
         os.utime(folder / store._name(f"{KEY} {k}"), ns=(k * 10**9, k * 10**9))
     assert [store.find(f"{KEY} {k}") is not None for k in range(8)] == 4 * [False] + 4 * [True]
-    assert store.keep("large", CODE * 6)  # one too large for all of it is there, and alone
+    assert store.keep("large", CODE * 6)  # an entry above the limit is kept, as the only one
     assert (store.kept().files, store.find("large")) == (1, CODE * 6)
 
 
@@ -371,7 +371,7 @@ def test_a_file_that_others_can_write_to_is_a_miss(folder, mode):
 
 
 def child(tmp_path, script, *, before=(), **variables):
-    """Run a script on a copy of the module that is alone in a folder, as in an installed package."""
+    """Run a script with a copy of the module alone in a folder, as in an installed package."""
     package = tmp_path / "package"
     if not package.exists():
         package.mkdir()
@@ -471,7 +471,7 @@ with store.alone("key"):
 
 @contextlib.contextmanager
 def several(tmp_path, *scripts):
-    """Start processes with a copy of the module, each with words of its own."""
+    """Start processes with a copy of the module, each with its own script."""
     package = tmp_path / "package"
     package.mkdir()
     shutil.copy(store.__file__, package)
@@ -507,7 +507,7 @@ def test_no_two_are_ever_inside(monkeypatch):
 
     def go(_):
         for _ in range(60):
-            with store.alone(KEY):  # a lock belongs to an open file, so that threads stand for processes
+            with store.alone(KEY):  # locks belong to open files, so threads can stand for processes
                 inside.append(KEY)
                 most.append(len(inside))
                 time.sleep(0)
@@ -532,7 +532,7 @@ def test_a_process_that_dies_lets_go(tmp_path, number):
 
 def test_waiting_ends_some_time(folder, monkeypatch):
     monkeypatch.setattr(store, "PATIENCE", 0.05)
-    with store.alone(KEY), store.alone(KEY):  # as if another process had it: a lock belongs to an open file
+    with store.alone(KEY), store.alone(KEY):  # as if another process had it: locks belong to open files
         assert store.keep(KEY, CODE)
         with store.alone("another"):
             pass
@@ -569,7 +569,7 @@ def test_windows_locks_are_asked_for_there(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setitem(sys.modules, "msvcrt", Windows())
     with store.alone(KEY):
-        assert asked == [(2, 1), (2, 1)]  # the first time another process had it
+        assert asked == [(2, 1), (2, 1)]  # the first attempt met another process
 
 
 def test_nothing_slow_is_imported(tmp_path):

@@ -1,4 +1,4 @@
-"""Columns of tables become transforms."""
+"""Conversion of table columns to transforms."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ def test_a_quaternion_of_another_length_is_no_turn(length):
     found = np.empty((COUNT, 3, 3))
     transforms_of_columns(columns, 0, 1e-3, found)
     assert np.isnan(found).all(axis=(1, 2)).tolist() == [False, True, False, False, False]
-    np.testing.assert_allclose(found[4], TURNS.as_matrix()[4], atol=1e-15)  # near enough, and made a unit
+    np.testing.assert_allclose(found[4], TURNS.as_matrix()[4], atol=1e-15)  # close enough to be normalised

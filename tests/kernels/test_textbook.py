@@ -1,4 +1,4 @@
-"""Textbook steps in plain loops: compared with NumPy's own factorisations, and with the methods of the solvers."""
+"""Textbook steps in plain loops, compared with NumPy's factorisations and with the methods of the solvers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHAPES = [(1, 1), (2, 3), (3, 3), (6, 7), (6, 5), (6, 30), (12, 7), (3, 1)]
 
 
 def cases(m: int, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return Jacobians and errors: of full rank, nearly singular, of lost rank, and with columns of zeros."""
+    """Return Jacobians and errors: of full rank, nearly singular, singular, and with columns of zeros."""
     rng = np.random.default_rng([m, n])
     full = [rng.normal(size=(m, n)) for _ in range(20)]
     near = [J * np.geomspace(1.0, 1e-6, n) for J in full[:5]]
@@ -85,5 +85,5 @@ def test_selective_damping_moves_no_joint_by_more_than_it_may(m: int, n: int) ->
         gentle, _ = step(textbook.SELECTIVELY_DAMPED, J, 1e-3 * V, 1e4)
         bold, _ = step(textbook.SELECTIVELY_DAMPED, J, 1e3 * V, 0.2)
         assert np.abs(bold).max() <= 0.2 * (1.0 + 1e-12)
-        if np.linalg.cond(J) < 1e3:  # far from any bound nothing is held back
+        if np.linalg.cond(J) < 1e3:  # no bound is active
             np.testing.assert_allclose(gentle, np.linalg.pinv(J) @ (1e-3 * V), rtol=1e-6, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Work in threads: all of it is done, and an interrupt at any moment ends it."""
+"""Work in threads: all of it is done, and an interrupt ends it at any moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_there_are_cores():
 
 
 def test_as_many_work_at_a_time_as_there_are_threads():
-    together = threading.Barrier(3, timeout=60)  # it lets go when three have come
+    together = threading.Barrier(3, timeout=60)  # released when three threads wait
     assert sorted(dealt(lambda item: together.wait() * 0 + item, range(9), 3)) == [*range(9)]
 
 
@@ -34,7 +34,7 @@ def test_work_keeps_close_to_who_takes_the_answers():
     answers = dealt(begun.append, range(100), 2)
     for _ in range(3):
         next(answers)
-    time.sleep(0.05)  # whoever wanted to go on would
+    time.sleep(0.05)  # time for threads that would continue
     assert len(begun) <= 2 + 2 * 2
     answers.close()
 
@@ -70,7 +70,7 @@ def test_who_ends_early_waits_for_what_is_under_way_and_for_nothing_else():
 
 
 def interrupted(moment):
-    """Interrupt work some microseconds after its beginning, and return what is under way when that is over."""
+    """Interrupt work some microseconds after its start, and return the tasks that still run afterwards."""
     under_way = set()
 
     def work(item):
@@ -79,28 +79,26 @@ def interrupted(moment):
         under_way.discard(item)
 
     with contextlib.suppress(KeyboardInterrupt):
-        signal.setitimer(
-            signal.ITIMER_REAL, 1e-6 * moment, 1.0
-        )  # and again: Python drops what is raised in a finaliser
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 * moment, 1.0)  # and again: Python drops errors raised in finalisers
         while True:
             with contextlib.closing(dealt(work, range(8), 2)) as answers:
                 assert len([*answers]) == 8
     return under_way
 
 
-@pytest.mark.timeout(120, method="thread")  # for the test needs the alarm
+@pytest.mark.timeout(120, method="thread")  # the test itself needs the alarm
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a signal that comes by itself")
 def test_an_interrupt_at_any_moment_ends_it():
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    gc.disable()  # Hypothesis is called after a collection, and Python drops an interrupt that comes just then
+    gc.disable()  # Hypothesis hooks into collections, where Python drops interrupts
     try:
         assert not any(interrupted(moment) for moment in range(20, 1020))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         gc.enable()
-        gc.collect()  # an interrupt may leave a generator to it
-    for _ in range(1000):  # its threads end soon after, for they find nothing more to do
+        gc.collect()  # an interrupt may leave a generator to the collector
+    for _ in range(1000):  # its idle threads end soon after
         if _thread._count() < threading.active_count():
             break
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Processes that compile: as many as this one may use cores, and none where it is an application of its own."""
+"""Compiler processes: one per usable core, and none in a frozen application."""
 
 from __future__ import annotations
 

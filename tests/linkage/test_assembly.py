@@ -1,4 +1,4 @@
-"""Linkages put together: every frame stands where composing the two by hand puts it, and nothing is lost on the way."""
+"""Linkages combined into one: every frame is where manual composition puts it, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robots import pinocchio_model, same_as_pinocchio, shipped
 
 @pytest.fixture(scope="module")
 def gripper() -> lw.Linkage:
-    """Two fingers, of which one follows the other, with a mass, a shape, a loop, a frame and poses."""
+    """Two fingers, one following the other, with a mass, a shape, a loop, a frame and stored poses."""
     b = lw.Builder("gripper", base="palm", inertia=lw.Inertia(0.4, (0, 0, 0.02)), shape=lw.Mesh("palm.stl"))
     motor = {"velocity": 0.2, "acceleration": 1.5, "effort": 40.0}
     b.prismatic("left", "left_pad", axis="y", limits=(0, 0.04), at=(0, 0, 0.06), **motor)
@@ -27,7 +27,7 @@ def gripper() -> lw.Linkage:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_frame_stands_where_both_linkages_put_it(seed: int) -> None:
-    """Joints of all kinds, followers, roots that are fixed, slide in a plane or are free."""
+    """Joints of all kinds, followers, and fixed, planar and floating roots."""
     rng = np.random.default_rng(seed)
     one, two = (random_tree(rng, int(rng.integers(1, 12))) for _ in range(2))
     frame, place = str(rng.choice(one.frames)), random_transform(rng)
@@ -59,7 +59,7 @@ def test_a_gripper_brings_everything_it_has(gripper: lw.Linkage) -> None:
     assert whole.upper.tolist() == [np.inf, np.inf, 0.04]
     assert [side[-1] for side in (whole.velocity, whole.acceleration, whole.effort)] == [0.2, 1.5, 40.0]
     assert {name: pose.tolist() for name, pose in whole.poses.items()} == {
-        "home": [0.1, 0.2, 0.01],  # both have it
+        "home": [0.1, 0.2, 0.01],  # both linkages have this pose
         "up": [1.5, 0, 0.02],
         "open": [0, 0, 0.04],
     }

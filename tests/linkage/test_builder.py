@@ -1,4 +1,4 @@
-"""The builder: each call is the joint one would write by hand, and a refused call leaves no trace."""
+"""The builder: each call makes the same joint as the constructor, and a refused call changes nothing."""
 
 from __future__ import annotations
 

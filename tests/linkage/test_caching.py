@@ -1,4 +1,4 @@
-"""The cache: one thing a key, bounded by kind, the same for all threads."""
+"""The cache: one entry per key, bounded per kind, shared by all threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""The table of coordinates against what the values do: how they move links, which turns change nothing."""
+"""The table of coordinates, compared with the effect of values: units, kinds, and whole turns that change nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_whole_turn_of_a_periodic_value_moves_nothing(joint: str) -> None:
         turned = q.copy()
         turned[row.q] += 2.0 * math.pi
         same = np.allclose(linkage.forward(q).array, linkage.forward(turned).array, atol=1e-12)
-        if row.unit != "" and row.kind != "screw":  # a screw without lead turns on the spot
+        if row.unit != "" and row.kind != "screw":  # a screw without lead only rotates
             assert same == row.periodic
         assert not (row.periodic and not same)
         assert row.wraps == (row.periodic and math.isinf(row.lower) and math.isinf(row.upper))

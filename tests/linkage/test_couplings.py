@@ -1,4 +1,4 @@
-"""Gears, belts, racks and couplings: ratios of the book, planets by Willis, and couplings kept by every edit."""
+"""Gears, belts, racks and couplings: textbook ratios, planetary gears by Willis, and edits that keep couplings."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ def test_followers_are_set_with_their_drivers() -> None:
     lift = float(lw.CamProgram(PARTS).value(angle)) + 0.1
     assert_allclose(linkage.pose(shaft=1.4), [1.4, lift, 0.42 + 2.0 * lift + 1.0], atol=1e-15)
     assert_allclose(linkage.forward({"shaft": 1.4}, frame="stem")[1, 3], lift)
-    assert linkage.pose(shaft=1.4, lift=0.0)[1] == 0.0  # what is named stays
-    assert linkage.pose([1.4, 0.0, 0.0])[1] == 0.0  # a whole pose is taken as it is
+    assert linkage.pose(shaft=1.4, lift=0.0)[1] == 0.0  # a given value is kept
+    assert linkage.pose([1.4, 0.0, 0.0])[1] == 0.0  # a complete pose is not changed
     poses = linkage.follow(np.zeros((3, 2, 3)))
     assert_allclose(poses, np.broadcast_to(linkage.neutral(), (3, 2, 3)))
 

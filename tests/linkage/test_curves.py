@@ -1,4 +1,4 @@
-"""Curves of couplings: against closed forms, SciPy's splines, geometry and finite differences."""
+"""Curves of couplings, compared with closed forms, SciPy's splines, geometry and finite differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CASES = {**SMOOTH, **{repr(wheel): wheel for wheel in GENEVAS}}
 def test_derivatives_are_those_of_finite_differences(curve: lw.CouplingCurve) -> None:
     x, h = np.random.default_rng(0).uniform(-9.0, 9.0, (40, 5)), 1e-6
     assert_allclose((curve.value(x + h) - curve.value(x - h)) / (2 * h), curve.slope(x), atol=1e-7)
-    if not isinstance(curve, lw.Geneva):  # its acceleration jumps
+    if not isinstance(curve, lw.Geneva):  # its acceleration has jumps
         assert_allclose((curve.slope(x + 1e-5) - curve.slope(x - 1e-5)) / 2e-5, curve.bend(x), rtol=1e-3, atol=1e-4)
 
 
@@ -68,7 +68,7 @@ def test_a_table_is_the_periodic_spline_of_scipy() -> None:
     assert_allclose(curve.bend(at - 3 * TURN), spline(at, 2), atol=1e-12)
     once = lw.CamTable(tuple(zip(x, y, strict=True)), period=None)
     assert_allclose(once.value(at), CubicSpline(x, y)(at), atol=1e-15)
-    assert_allclose(once.value(TURN + 2.0), CubicSpline(x, y)(TURN, 1) * 2.0, atol=1e-12)  # straight on
+    assert_allclose(once.value(TURN + 2.0), CubicSpline(x, y)(TURN, 1) * 2.0, atol=1e-12)  # linear beyond the end
 
 
 @pytest.mark.parametrize("law", [law for law in LAWS if law != "dwell"])
@@ -102,7 +102,7 @@ def test_a_pin_of_a_geneva_drive_is_in_its_slot(wheel: lw.Geneva) -> None:
     dwell = np.linspace(wheel.engaged, TURN / wheel.pins - wheel.engaged, 11)
     assert_allclose(wheel.value(dwell), wheel.value(dwell[0]), atol=1e-15)
     assert_allclose(wheel.slope(dwell[1:-1]), 0.0, atol=0.0)
-    ratio = (math.pi - TURN / wheel.slots) / TURN  # of a turn that the wheel moves, by the book
+    ratio = (math.pi - TURN / wheel.slots) / TURN  # textbook share of a turn in which the wheel moves
     moving = 2.0 * wheel.engaged / TURN
     assert moving == pytest.approx(1.0 - ratio if wheel.internal else ratio)
 

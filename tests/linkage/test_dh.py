@@ -1,4 +1,4 @@
-"""Denavit-Hartenberg tables: eight real ones against another library's numbers, and out and in again for any chain."""
+"""Denavit-Hartenberg tables: eight real ones compared with another library, and round trips of random chains."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ both_conventions = pytest.mark.parametrize("convention", ["standard", "modified"
 
 
 def rows_of(data):
-    """Return the table's rows; an offset is added to what the joint changes."""
+    """Return the table's rows; the offset is added to the joint variable."""
     rows = []
     for row in data["rows"]:
         theta, d = row["theta"], row["d"]
@@ -141,7 +141,7 @@ def test_the_panda_in_the_modified_convention():
 
 @st.composite
 def chains(draw):
-    """Draw a chain of hinges and sliders about any axis, with welds in between and a branch beside it."""
+    """Draw a chain of revolute and prismatic joints on any axes, with fixed joints in between, and a branch."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kinds = draw(st.lists(st.sampled_from([Revolute, Prismatic, Continuous, Fixed]), min_size=1, max_size=7))
     links, joints = [Link("link0")], []
@@ -221,7 +221,7 @@ def test_special_positions_of_axes(convention, place, direction, kinds):
 @both_conventions
 @pytest.mark.parametrize("tilt", [1e-4, 1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 2e-12, 1e-12, 1e-13])
 def test_nearly_parallel_axes_lose_no_more_than_they_must(convention, tilt):
-    """Their normal is far away or left out: either way some digits go, but never more than half of them."""
+    """Their common normal is far away or ignored; both lose digits, but never more than half of them."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         axis = [math.sin(tilt) * math.cos(seed), math.sin(tilt) * math.sin(seed), math.cos(tilt)]

@@ -1,4 +1,4 @@
-"""Edits: frames stay where they were after freezing, cutting and splitting; what refers to a name follows it."""
+"""Edits: frames stay in place after freezing, cutting and splitting, and references follow renamed parts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def hinge(name, parent, child, **options):
 
 @pytest.fixture
 def arm():
-    """A shoulder and elbow with a finger that follows, a slider beside them, frames and poses."""
+    """A shoulder and an elbow, a finger that follows, a separate prismatic joint, frames and poses."""
     return Linkage(
         [Link(name) for name in ("base", "upper", "lower", "finger", "tray")],
         [
@@ -83,7 +83,7 @@ def poses_off_gimbal_lock(linkage, count, seed=0):
 
 
 def stacked_jacobian(linkage, q, frames):
-    """Return how all frames move together, shape (6 frames, nv)."""
+    """Return the Jacobians of all frames, stacked, shape (6 frames, nv)."""
     return np.concatenate([linkage.jacobian(q, frame) for frame in frames])
 
 
@@ -187,7 +187,7 @@ def test_split_steps_around_names_that_are_taken(linkage):
 
 
 def check_frozen(linkage, frozen, names, q):
-    """Compare frames at a pose whose values of the frozen joints are those they were frozen at."""
+    """Compare frames at a pose in which the frozen joints have their frozen values."""
     kept = [linkage.coordinate_index[name] for name in frozen.coordinates]
     assert set(linkage.joints) - set(names) <= set(frozen.joints) | {"root"}
     for frame in linkage.frames:
@@ -197,7 +197,7 @@ def check_frozen(linkage, frozen, names, q):
 
 
 def frozen_value(articulation, values):
-    """Return the values of a joint in the form a person would write them."""
+    """Return the values of a joint in the form that users write."""
     match articulation:
         case Ball(euler=None):
             return {"wxyz": values}

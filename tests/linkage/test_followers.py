@@ -1,4 +1,4 @@
-"""Followers keep no leader from its own limits; what they cannot follow is found, and leaders are held on demand."""
+"""Limits of followers: they do not restrict their leaders; violations are found, and leaders are clamped on demand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwork.linkage.joints import Continuous, Joint, Mimic, Revolute
 from linkwork.linkage.linkage import Link, Linkage
 
 INF = math.inf
-# How b follows a, which has limits -2 and 2; b's own limits; where a may go then; where b goes while a is free.
+# How b follows a, whose limits are -2 and 2; limits of b; the resulting range of a; the range of b for unrestricted a.
 CASES = [
     (Mimic("a"), (-1.0, 0.5), (-1.0, 0.5), (-2.0, 2.0)),
     (Mimic("a", 2.0), (-1.0, 0.5), (-0.5, 0.25), (-4.0, 4.0)),

@@ -1,4 +1,4 @@
-"""Geometry: shapes are checked values that links share; a bone ends where it is told to."""
+"""Geometry: shapes are validated values that links share; a bone ends at the given point."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_a_bone_reaches_from_end_to_end(start, end):
     np.testing.assert_allclose((visual.placement @ half)[:3], end, atol=1e-12)
 
 
-# Masses, and where meshes are
+# Masses, and paths of meshes
 
 
 def test_where_a_mesh_was_found_is_kept_but_is_no_part_of_it(tmp_path):

@@ -1,4 +1,4 @@
-"""Joints: every articulation against SciPy, whole and split; axes, limits and mimics that cannot be are refused."""
+"""Joints: every articulation compared with SciPy, whole and split; invalid axes, limits and mimics are refused."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def about(axis, angle):
 
 
 def by_scipy(articulation, values):
-    """Return the matrix of an articulation, written once more from its definition."""
+    """Return the matrix of an articulation by SciPy, from its definition."""
     match articulation:
         case Fixed():
             return np.eye(4)
@@ -83,7 +83,7 @@ def by_scipy(articulation, values):
 
 
 def in_the_plane(planar):
-    """Return the directions of a planar joint: those next to its normal, made square to it."""
+    """Return the directions of a planar joint: the two axes closest to its plane, orthogonal to the normal."""
     normal = np.array(planar.axis)
     u = np.roll(np.eye(3), -1 - np.abs(normal).argmax(), axis=0)[0]
     u = u - (u @ normal) * normal
@@ -182,7 +182,7 @@ def test_slides_along_no_coordinate_axis_are_not_named_after_one(axis):
     assert Planar(axis).coordinates == ("u", "v", "angle")
 
 
-# Split: one joint of many values is many joints of one value
+# Splitting a joint with several values into joints with one value
 
 
 def product_of_parts(articulation, values):
@@ -229,7 +229,7 @@ def test_quaternions_split_at_and_near_gimbal_lock(name, side, away):
 
 @dataclasses.dataclass(frozen=True)
 class Cylindrical(Articulation):
-    """A rod in a sleeve: slides along x, then turns about it."""
+    """A cylindrical joint: slides along x, then turns about it."""
 
     kind = "cylindrical"
 
@@ -257,7 +257,7 @@ def test_a_new_kind_of_joint_is_its_elements():
 
 @dataclasses.dataclass(frozen=True)
 class Telescope(Articulation):
-    """A ball with a tube that slides along what is x after its turn; the quaternion comes first."""
+    """A ball joint, then a prismatic joint along the rotated x; the quaternion comes first."""
 
     kind = "telescope"
     lower = (-INF,) * 4 + (0.2,)

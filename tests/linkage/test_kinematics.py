@@ -1,4 +1,4 @@
-"""Forward kinematics, Jacobians, changes of frame and the walk: one contract over every joint and batch shape."""
+"""Forward kinematics, Jacobians, changes of frame and traversal: one contract over every joint and batch shape."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ batches = pytest.mark.parametrize("batch", BATCHES, ids=str)
 
 
 def walked(linkage: lw.Linkage, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Return every frame's matrix from the walk."""
+    """Return every frame's matrix from the traversal."""
     matrices = {visit.node.name: visit.matrix for visit in linkage.traverse(q)}
     return matrices | {frame.name: matrices[frame.link] @ frame.placement for frame in linkage.extra_frames}
 
 
 def slope(f: Callable[[float], np.ndarray], h: float = 1e-3) -> np.ndarray:
-    """Return f'(0) from four neighbours: exact but for terms of h to the fourth."""
+    """Return f'(0) from four neighbours, with an error of order h to the fourth."""
     return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
 
 
 def sampled_jacobian(linkage: lw.Linkage, q: np.ndarray, frame: str) -> np.ndarray:
-    """Return the Jacobian along world axes of one pose, from differences along every velocity."""
+    """Return the Jacobian of one pose in world axes, from differences along every velocity."""
     rotation = linkage.forward(q, frame=frame)[:3, :3]
     columns = []
     for direction in np.eye(linkage.nv):
@@ -53,7 +53,7 @@ def sampled_jacobian(linkage: lw.Linkage, q: np.ndarray, frame: str) -> np.ndarr
 
 
 def gripper() -> lw.Linkage:
-    """Return a wheel that two fingers, a slider and a joint below one of them follow; a ball stands beside them."""
+    """Return a wheel with followers: two fingers, a prismatic joint, a joint below one of them; and a ball joint."""
     b = lw.Builder("gripper", base="palm", root=lw.transforms.transform((1, 2, 3), {"rotvec": (0.3, -0.2, 0.5)}))
     b.revolute("wheel", "hub", at=(0.1, 0, 0), axis=(1, 2, 2))
     b.revolute("left", "left finger", at=(0, 0.2, 0), axis="y", mimic=lw.Mimic("wheel", 2.0, 0.1))
@@ -238,7 +238,7 @@ def test_a_link_called_world_is_that_link() -> None:
     assert_array_equal(linkage.forward([0.5], frame="world")[:3, 3], [1, 0, 0])
 
 
-# The walk
+# The traversal
 
 
 def tree_in_mixed_order() -> lw.Linkage:
@@ -296,7 +296,7 @@ def test_huge_angles_turn_as_the_mathematics_library_says(size: float, batch: tu
     assert np.isfinite(linkage.jacobian(q, "tip")).all()
 
 
-# Values that mean nothing
+# Invalid values
 
 ENTRIES: dict[str, Callable[[lw.Linkage, object], object]] = {
     "forward": lambda linkage, q: linkage.forward(q),
@@ -407,7 +407,7 @@ def test_what_is_not_numbers_is_refused_by_every_entry(entry: str, form: str) ->
         ENTRIES[entry](lw.models.planar([2, 1]), NOT_NUMBERS[form])
 
 
-# Every way to hold numbers
+# All types of arrays and numbers
 
 FORMS: dict[str, Callable[[np.ndarray], object]] = {
     "list": lambda q: q.tolist(),

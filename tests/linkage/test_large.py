@@ -1,4 +1,4 @@
-"""A chain of 20,000 links and a tree of 20,000 leaves: built, walked and evaluated, with work that grows in step."""
+"""A chain of 20,000 links and a tree of 20,000 leaves: built, traversed and evaluated with linear effort."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ HINGE = lw.Revolute("z")
 
 
 def chain(n: int) -> lw.Linkage:
-    """Return n hinges one after another, a millimetre apart."""
+    """Return n revolute joints in a row, a millimetre apart."""
     links = [lw.Link(f"link{k}") for k in range(n + 1)]
     joints = [lw.Joint(f"j{k}", f"link{k - 1}", f"link{k}", HINGE, (0.001, 0, 0)) for k in range(1, n + 1)]
     return lw.Linkage(links, joints, name="chain", frames=[lw.Frame("tip", f"link{n}", (0.001, 0, 0))])
 
 
 def bush(n: int) -> lw.Linkage:
-    """Return one link with n leaves on hinges."""
+    """Return one link with n leaves on revolute joints."""
     links = [lw.Link("trunk"), *(lw.Link(f"link{k}") for k in range(n))]
     joints = [lw.Joint(f"j{k}", "trunk", f"link{k}", HINGE, (k, 0, 0)) for k in range(n)]
     return lw.Linkage(links, joints, name="bush", frames=[lw.Frame("tip", f"link{n - 1}", (1, 0, 0))])
 
 
 def ladder(n: int) -> lw.Linkage:
-    """Return a chain of n hinges with a leaf on each: deep and wide."""
+    """Return a chain of n revolute joints with a leaf on each link: deep and wide."""
     links = [lw.Link("link0")]
     joints = []
     for k in range(1, n + 1):
@@ -102,7 +102,7 @@ def test_poses_of_a_large_linkage(large: lw.Linkage) -> None:
 
 
 def calls(work: Callable[[], Any]) -> int:
-    """Return how many calls, of Python or C functions, a piece of work makes."""
+    """Return the number of calls of Python and C functions in a piece of work."""
     count = 0
 
     def tally(frame: Any, event: str, argument: Any) -> None:
@@ -146,7 +146,7 @@ def test_using_takes_work_in_step_with_size(shape: str, work: str) -> None:
     def amount(n: int) -> int:
         linkage = built(shape, n)
         q = linkage.random_pose(0)
-        linkage.forward(q, frame="tip")  # loads what is loaded once
+        linkage.forward(q, frame="tip")  # imports and caches
         fresh = linkage.replace(name="fresh")
         return calls(lambda: WORK[work](fresh, q))
 

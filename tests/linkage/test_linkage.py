@@ -1,4 +1,4 @@
-"""The linkage: order and names, the laws of nodes and arcs, and a frozen value."""
+"""The linkage: order and names, the laws of nodes and arcs, immutability."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def hinge(name, parent, child, **options):
 
 @pytest.fixture
 def figure():
-    """A trunk with two arms, given in no particular order."""
+    """A trunk with two arms, given in arbitrary order."""
     return Linkage(
         links("hand.l", "trunk", "hand.r", "arm.r", "arm.l", "head"),
         [
@@ -204,11 +204,11 @@ def test_geometry_is_shared():
     assert edited.link("wheel3").visuals[0].shape is wheel
 
 
-# A frozen value
+# Immutability
 
 
 def same_parts(linkage):
-    """Return the linkage built again from equal parts that are not the same objects."""
+    """Return the linkage, rebuilt from copies of its parts."""
     nodes, arcs, frames = pickle.loads(pickle.dumps((linkage.nodes, linkage.arcs, linkage.extra_frames)))
     return Linkage(nodes, arcs[1:], name=linkage.name, frames=frames, root=arcs[0], poses=linkage.poses)
 
@@ -217,7 +217,7 @@ def same_parts(linkage):
 def test_equal_parts_make_equal_linkages(seed):
     tree = random_tree(np.random.default_rng(seed), 10)
     tree = tree.replace(poses={"one": tree.random_pose(1), "two": tree.random_pose(2)})
-    tree.forward(tree.neutral())  # what is packed at first use does not matter
+    tree.forward(tree.neutral())  # packing at first use does not matter
     for other in (same_parts(tree), copy.copy(tree), copy.deepcopy(tree), pickle.loads(pickle.dumps(tree))):
         assert other == tree
         assert hash(other) == hash(tree)
@@ -251,7 +251,7 @@ def test_any_difference_makes_different_linkages(change):
 
 
 def stored_arrays(linkage):
-    """Return every array that a linkage hands out of its own store, by name."""
+    """Return every internal array that a linkage exposes, by name."""
     arrays = {"lower": linkage.lower, "upper": linkage.upper}
     arrays |= {f"pose {name}": pose for name, pose in linkage.poses.items()}
     arrays |= {f"link {link.name}": link.matrix for link in linkage.nodes}

@@ -1,4 +1,4 @@
-"""Masses: of the model or of its shapes; centre of mass and Jacobian against Pinocchio and finite differences."""
+"""Masses of models or of their shapes; centre of mass and its Jacobian compared with Pinocchio and differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_centre_of_mass_is_that_of_pinocchio(name: str) -> None:
     path = shipped(name)
     model, robot = pin.buildModelFromUrdf(str(path)), lw.load(path)
     data, rng = model.createData(), np.random.default_rng(8)
-    fixed = model.inertias[0]  # what is welded to the world, which is no body of theirs
+    fixed = model.inertias[0]  # links welded to the world, which is not a body there
     moving = sum(inertia.mass for inertia in list(model.inertias)[1:])
     assert lw.mass.total_mass(robot) == pytest.approx(moving + fixed.mass, rel=1e-9)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Limits of motion: velocity, acceleration and effort, checked, laid out by velocity, and kept by edits."""
+"""Limits of velocity, acceleration and effort: validated, as arrays by velocity, kept by edits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INF = math.inf
 
 @pytest.fixture
 def arm() -> Linkage:
-    """A base that drives about, a shoulder, a follower, and a slide without limits of motion."""
+    """A planar base, a shoulder, a follower, and a prismatic joint without limits of motion."""
     joints = [
         Joint("shoulder", "base", "upper", Revolute("z", -2, 2), velocity="90deg", acceleration=5, effort=87),
         Joint("finger", "upper", "thumb", Revolute("z"), mimic=Mimic("shoulder", 2.0), velocity=0.1),
@@ -34,7 +34,7 @@ def arm() -> Linkage:
 
 def test_a_linkage_has_them_by_velocity(arm: Linkage) -> None:
     half = math.pi / 2
-    assert arm.velocity.tolist() == [1.5, 0.5, math.pi, half, INF, 1, INF, 3]  # a follower has no velocity of its own
+    assert arm.velocity.tolist() == [1.5, 0.5, math.pi, half, INF, 1, INF, 3]  # followers have no velocity
     assert arm.acceleration.tolist() == [INF, INF, INF, 5, INF, INF, INF, INF]
     assert arm.effort.tolist() == [INF, INF, INF, 87, INF, INF, INF, INF]
     for what in MOTION_LIMITS:

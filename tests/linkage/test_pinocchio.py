@@ -1,4 +1,4 @@
-"""Random trees of random joints against Pinocchio: every frame, every Jacobian and how it changes."""
+"""Random trees of random joints, compared with Pinocchio: frames, Jacobians and their time derivatives."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def slider(axis: tuple[float, ...]) -> Any:
 
 
 def hinges(order: str) -> list[Any]:
-    """Return the turns of Euler angles from the parent outwards: about fixed axes the last comes first."""
+    """Return the revolute joints of Euler angles from the parent outwards; for fixed axes, in reverse order."""
     turns = [hinge(LETTERS[letter]) for letter in order.lower()]
     return turns if order.isupper() else turns[::-1]
 
@@ -61,10 +61,9 @@ def in_plane(normal: tuple[float, ...]) -> tuple[Any, Any]:
 
 
 def peers(articulation: lw.joints.Articulation) -> list[Any]:
-    """Return Pinocchio's joints that, one after another, move alike.
+    """Return a sequence of Pinocchio's joints with the same motion.
 
-    Its composite joint would do, but for how its Jacobian changes: there Pinocchio lets all of its axes turn with all
-    of it.
+    Its composite joint does not work, because its Jacobian's derivative rotates all axes with the whole joint.
     """
     match articulation:
         case Screw(axis=axis, lead=lead):
@@ -90,12 +89,12 @@ def peers(articulation: lw.joints.Articulation) -> list[Any]:
 
 
 class Peer:
-    """A linkage rebuilt in Pinocchio; followers become joints of their own there."""
+    """A linkage rebuilt in Pinocchio, where followers become independent joints."""
 
     def __init__(self, linkage: lw.Linkage) -> None:
         self.linkage, self.model, self.ids = linkage, pin.Model(), {}
-        self.known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # by pose: Pinocchio's, and our velocities to its
-        joint_of, place_of = [], []  # of every link: the last moving joint above it, and where the link stands on that
+        self.known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # results of `at`, by pose
+        joint_of, place_of = [], []  # for each link: the last moving joint above it, and its placement there
         for i, arc in enumerate(linkage.arcs):
             parent = linkage.parents[i]
             above = 0 if parent < 0 else joint_of[parent]
@@ -103,7 +102,7 @@ class Peer:
             if not isinstance(arc.articulation, Fixed):
                 for k, model in enumerate(peers(arc.articulation)):
                     above = self.model.addJoint(above, model, pin.SE3(place), f"{arc.name} {k}")
-                    self.ids.setdefault(i, above)  # the first says where their values begin
+                    self.ids.setdefault(i, above)  # the first joint has the index of their values
                     place = np.eye(4)
             joint_of.append(above)
             place_of.append(place)
@@ -115,13 +114,13 @@ class Peer:
         self.data = self.model.createData()
 
     def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Pinocchio's pose, and the matrix from our velocities to its; every frame asks for them."""
+        """Return Pinocchio's pose, and the matrix from our velocities to its; cached, since every frame needs them."""
         if q.tobytes() not in self.known:
             self.known[q.tobytes()] = self._pose(q), self._velocities(q)
         return self.known[q.tobytes()]
 
     def _pose(self, q: np.ndarray) -> np.ndarray:
-        """Return Pinocchio's pose: followers by their own values, quaternions with w last, fixed turns reversed."""
+        """Return Pinocchio's pose: followers have values, quaternions have w last, fixed-axis angles are reversed."""
         result = np.zeros(self.model.nq)
         for i, k in self.ids.items():
             arc, drive = self.linkage.arcs[i], self.linkage.drives[i]
@@ -139,14 +138,14 @@ class Peer:
             block = drive.multiplier * np.eye(nv)
             if turns_about_fixed_axes(arc.articulation):
                 block[-3:] = block[-3:][::-1].copy()
-            if arc.articulation == Floating():  # linear velocity: ours along the parent's axes, theirs the child's
+            if arc.articulation == Floating():  # linear velocity: ours in the parent's axes, theirs in the child's
                 w, x, y, z = q[drive.q + 3 : drive.q + 7]
                 block[:3, :3] = pin.Quaternion(w, x, y, z).normalized().matrix().T
             result[at : at + nv, drive.v : drive.v + nv] += block
         return result
 
     def velocities_dot(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return how fast that matrix changes: by the turning of free joints alone."""
+        """Return the time derivative of that matrix, which only floating joints change."""
         result = np.zeros((self.model.nv, self.linkage.nv))
         for i, k in self.ids.items():
             arc, drive = self.linkage.arcs[i], self.linkage.drives[i]
@@ -192,7 +191,7 @@ def turns_about_fixed_axes(articulation: lw.joints.Articulation) -> bool:
 
 
 def agree(linkage: lw.Linkage, seed: int, tolerance: float) -> None:
-    """Compare all frames, Jacobians and how these change at nine poses, alone and as a batch."""
+    """Compare all frames, Jacobians and their derivatives at nine poses, one by one and as a batch."""
     other, poses = Peer(linkage), linkage.random_pose(seed, 9)
     rates = np.random.default_rng(seed).normal(size=(9, linkage.nv))
     frames = linkage.forward(poses)

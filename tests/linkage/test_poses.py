@@ -1,4 +1,4 @@
-"""Pose vectors: values by name, differences, integration, interpolation, limits and chance."""
+"""Pose vectors: values by name, differences, integration, interpolation, limits and random poses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ batches = pytest.mark.parametrize("batch", BATCHES, ids=str)
 
 
 def figure() -> lw.Linkage:
-    """Return a free-floating figure with one joint of every way to give values."""
+    """Return a floating body with one joint for every form of values."""
     b = lw.Builder("figure", base="pelvis", root="floating")
     b.ball("hip", "thigh", euler="ZXY")
     b.revolute("knee", "shin", at=(0, 0, -0.4), axis="y", limits=("0deg", "140deg"))
@@ -41,7 +41,7 @@ def figure() -> lw.Linkage:
 
 
 def drive(follower: lw.joints.Articulation, multiplier: float) -> lw.Linkage:
-    """Return a wheel without limits and something that it drives."""
+    """Return a wheel without limits and a follower."""
     b = lw.Builder("drive").continuous("wheel", "rim")
     return b.joint("driven", "load", follower, parent="base", mimic=lw.Mimic("wheel", multiplier)).build()
 
@@ -222,7 +222,7 @@ def test_an_unknown_joint_is_refused_with_what_there_is(name: object, near: str 
     assert "knee" in str(error.value)
 
 
-# Neutral, limits, chance
+# Neutral poses, limits, random poses
 
 
 @joints
@@ -302,7 +302,7 @@ def test_the_difference_to_where_a_velocity_leads_is_that_velocity(mover: str) -
     linkage = MOVERS[mover]
     for batch in BATCHES:
         a = linkage.random_pose(3, batch)
-        velocity = np.random.default_rng(4).uniform(-1.5, 1.5, (*batch, linkage.nv))  # less than half a turn each
+        velocity = np.random.default_rng(4).uniform(-1.5, 1.5, (*batch, linkage.nv))  # below half a turn
         assert_allclose(linkage.difference(a, linkage.integrate(a, velocity)), velocity, rtol=0, atol=1e-11)
 
 
@@ -532,7 +532,7 @@ def test_unlimited_angles_differ_by_half_a_turn_at_most(a: list[float], b: list[
     assert_allclose(arm.forward(arm.integrate(a, velocity), frame="tip"), arm.forward(b, frame="tip"), atol=1e-8)
 
 
-# A stored pose's name, or values by joint, wherever a pose is taken
+# Names of stored poses, or values by joint, are accepted wherever a pose is
 
 TAKERS = {
     "pose": lambda linkage, q: linkage.pose(q),

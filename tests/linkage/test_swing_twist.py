@@ -1,4 +1,4 @@
-"""Swing and twist limits of ball joints: what they mean, that every method keeps them, and where they are kept."""
+"""Swing and twist limits of ball joints: their definition, methods that keep them, and files that store them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def quaternions(count: int, seed: int = 0) -> np.ndarray:
     return Rotation.random(count, rng=np.random.default_rng(seed)).as_quat(scalar_first=True)
 
 
-# What they mean
+# Definition
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -63,7 +63,7 @@ def test_half_a_turn_of_swing_has_no_twist() -> None:
 def test_outward_is_how_swing_and_twist_grow() -> None:
     linkage, step = leg(), 1e-6
     axis = linkage.cones[0].axis
-    everywhere = cones.Cone(0, 0, axis, 0.0, -9.0, -9.0)  # at its limits wherever it is
+    everywhere = cones.Cone(0, 0, axis, 0.0, -9.0, -9.0)  # always at its limits
     for quaternion in quaternions(20):
         q = np.concatenate([quaternion, linkage.neutral()[4:]])
         ways = np.eye(linkage.nv)[:3] * step
@@ -109,7 +109,7 @@ def test_angles_may_be_texts() -> None:
 
 
 def test_half_a_turn_either_way_is_every_rotation() -> None:
-    """The largest limits there are: no more than pi of swing, and of twist from -pi to pi."""
+    """The largest limits: pi of swing, and twist from -pi to pi."""
     everything = lw.Ball(swing="180deg", twist=("-180deg", "180deg"), axis=AXIS)
     assert (everything.swing, everything.twist) == (math.pi, (-math.pi, math.pi))
     linkage = lw.Builder("b").ball("j", "a", swing=math.pi, twist=(-math.pi, math.pi), axis=AXIS).build()
@@ -174,7 +174,7 @@ def test_every_method_keeps_within_cones(method: str) -> None:
     reached = 0
     for k in range(8):
         target = linkage.forward(linkage.random_pose(rng), frame="sole")[:3, 3]
-        if k >= 6:  # out of what the cone allows
+        if k >= 6:  # outside of the cone
             target = np.array([0.3, 0.1, 1.6])
         solution = lw.solve(linkage, lw.Reach("sole", position=target), start=linkage.random_pose(rng), method=method)
         assert keeps_limits(linkage, solution.q)
@@ -232,7 +232,7 @@ def test_the_compiled_search_refuses_cones_on_its_way_only() -> None:
     assert keeps_limits(other, solution.q)
 
 
-# Where they are kept
+# Files
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".json", ".glb"])

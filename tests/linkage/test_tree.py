@@ -1,4 +1,4 @@
-"""Trees: how links and joints are put in order, who follows whom, and what is no tree at all."""
+"""Trees: order of links and joints, followers, and graphs that are not trees."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_mimic_joints_follow_their_leaders(seed):
     assert followers
 
 
-# Trees that cannot be
+# Invalid trees
 
 abc = links("a", "b", "c")
 NO_TREES = {
@@ -192,7 +192,7 @@ def test_mimics_that_cannot_be_are_refused(mimics, error, message):
 def test_a_joint_may_be_called_root_when_nothing_else_is():
     anchored = Linkage(abc, [hinge("root", "a", "b"), hinge("k", "b", "c")], root=Joint("anchor", None, "a"))
     assert anchored.joint("root").child == "b"
-    plain = Linkage(abc, [hinge("root", "a", "b"), hinge("k", "b", "c")])  # as many files do
+    plain = Linkage(abc, [hinge("root", "a", "b"), hinge("k", "b", "c")])  # as in many files
     assert plain.coordinates == ("root", "k")
     assert plain.joint("root").child == "b"
 

@@ -1,4 +1,4 @@
-"""Copies of poses by whole turns: all within limits, each once, nearest first, as trying them all finds them."""
+"""Copies of poses by whole turns: all within limits, each once, nearest first, compared with brute force."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TURNING = np.array([True, True, True, False])
 
 
 def by_trial(pose: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return the copies of a pose within the limits; of the second joint, which has none, the nearest."""
+    """Return the copies of a pose within limits; the second joint has no limits, so only its nearest value counts."""
     turns = [2 * pi * np.array(shift) for shift in itertools.product(range(-9, 10), [0], range(-9, 10), [0])]
     copies = pose + turns
     copies[:, 1] += 2 * pi * np.round((start[1] - copies[:, 1]) / (2 * pi))

@@ -1,4 +1,4 @@
-"""Mechanisms with closed loops: closed through a whole turn, and where closed forms and published numbers have them."""
+"""Mechanisms with closed loops: closed through a whole turn, compared with closed forms and published numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_loops_stay_closed_through_a_whole_turn(text: str) -> None:
     clip = lw.drive(linkage, "crank", linkage.stored_pose(start)[0] + TURN, start=start)
     assert gaps(linkage, clip.poses) < CLOSED
     ends = linkage.difference(clip.poses[0], clip.poses[-1])
-    assert_allclose(np.sin(ends / 2.0) if text != "engine" else ends, 0.0, atol=1e-6)  # back where it began
+    assert_allclose(np.sin(ends / 2.0) if text != "engine" else ends, 0.0, atol=1e-6)  # back at the start
     assert np.abs(np.diff(clip.poses, axis=0)).max() < 0.2
 
 
@@ -128,7 +128,7 @@ def test_the_foot_walks_flat_and_lifts() -> None:
     leg = lw.models.jansen_leg()
     path = lw.drive(leg, "crank", TURN, start="start").forward(frame="foot")[:, :2, 3] * 100.0
     low = path[:, 1] < path[:, 1].min() + 1.0
-    assert 0.4 < low[:-1].mean() < 0.7  # half of the turn on the ground, within a centimetre
+    assert 0.4 < low[:-1].mean() < 0.7  # within a centimetre of the ground for half a turn
     assert 60.0 < np.ptp(path[:, 0]) < 80.0
     assert 15.0 < np.ptp(path[:, 1]) < 30.0
     assert np.ptp(path[low, 0]) > 0.6 * np.ptp(path[:, 0])
@@ -138,7 +138,7 @@ def test_the_foot_walks_flat_and_lifts() -> None:
 
 
 def test_the_foot_steps_as_the_patent_says() -> None:
-    """Published: a stride of 1.000 while the crank turns half round, 5.5 % of it deviation, and a step 52.3 % high."""
+    """Published: a stride of 1.000 in half a turn, straight to 5.5 % of it, and a step height of 52.3 %."""
     leg = lw.models.klann(1.0)
     foot = lw.drive(leg, "crank", TURN, start="start").forward(frame="foot")[:, :2, 3]
     along, up = (foot - foot[90]).T

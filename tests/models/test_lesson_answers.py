@@ -1,4 +1,4 @@
-"""Answers of lessons 7 to 12 against what is worked out by hand, or by NumPy from the arm's own equations."""
+"""Answers of lessons 7 to 12, compared with hand calculations and with NumPy on the arm's equations."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import linkwork as lw
 
 DIRECTIONS = np.cumsum([math.pi / 8, math.pi / 4, math.pi / 4])  # of the links of the worked example
 X, Y = [15, 10, 5] * np.cos(DIRECTIONS), [15, 10, 5] * np.sin(DIRECTIONS)
-# The Jacobian: the way from each joint to the tip, turned by 90 degrees.
+# The Jacobian: vectors from each joint to the tip, rotated by 90 degrees.
 ROWS = np.array([-np.cumsum(Y[::-1])[::-1], np.cumsum(X[::-1])[::-1]])
 NEARLY = math.radians(5)
-# The same of two links along x, the elbow nearly straight.
+# The same for two links along x with a nearly straight elbow.
 BENT = [[-10 * math.sin(NEARLY)] * 2, [15 + 10 * math.cos(NEARLY), 10 * math.cos(NEARLY)]]
 WEAK = np.linalg.eigvalsh(ROWS @ ROWS.T)[0]  # the square of the smaller singular value
 

@@ -1,4 +1,4 @@
-"""Lessons as notebooks: valid, with the code of the page, and they run in a kernel of Jupyter."""
+"""Lessons as notebooks: valid, with the code of the page, executable in Jupyter."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def test_every_lesson_is_a_valid_notebook_with_the_code_of_its_page(one):
         if block.language == "python" and not block.text.lstrip().startswith(">>>"):
             assert block.text.rstrip("\n") in sources
     text = "\n".join("".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == "markdown")
-    assert not re.search(r"<linkwork|<!--|^!!!|^\?\?\?|!\[|\.md\)", text, re.MULTILINE)  # nothing only for MkDocs
+    assert not re.search(r"<linkwork|<!--|^!!!|^\?\?\?|!\[|\.md\)", text, re.MULTILINE)  # no syntax of MkDocs
     assert sum("lw.learn.check" in source for source in sources) == len(one.exercises)
 
 
 @pytest.mark.parametrize("one", LESSONS, ids=lambda one: one.name)
 def test_what_notebooks_add_to_a_page_runs(one):
-    """The code of pages is run by `test_docs`; figures and exercises stand beside it."""
+    """`test_docs` runs the code of pages; this runs the additional cells for figures and exercises."""
     for cell in lw.learn.notebook(one.number)["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code" and ("lw.draw.live(" in source or "lw.learn.check(" in source):

@@ -1,4 +1,4 @@
-"""The course: every lesson has its page, figures and answers that can be found; answers are read as they are typed."""
+"""The course: every lesson has a page, figures and answers; typed answers are parsed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def made_up(monkeypatch):
     monkeypatch.setattr(course, "all_lessons", lambda: (made,))
 
 
-# What is typed
+# Typed answers
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every ready-made model: one contract over the whole table, then what each is known to do."""
+"""Ready-made models: one contract over the whole table, then known facts about each."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_links_of_equal_length_share_their_shape():
 
 
 def pinocchio_frames(name, poses):
-    """Return where Pinocchio puts the links of a shipped robot, one mapping a pose."""
+    """Return Pinocchio's transforms of the links of a shipped robot, one mapping per pose."""
     pin = pytest.importorskip("pinocchio", exc_type=ImportError)
     model = pin.buildModelFromUrdf(str(shipped(name)))
     data = model.createData()
@@ -306,7 +306,7 @@ def test_scara_is_hinge_hinge_slider_hinge_and_keeps_its_tool_upright():
 
 
 def mirrored(linkage, q):
-    """Return the pose in a mirror: every joint takes the value of its partner, about the mirrored axis."""
+    """Return the mirror image of a pose: every joint gets the value of its partner, about the mirrored axis."""
     result = q.copy()
     for arc, drive in zip(linkage.arcs, linkage.drives, strict=True):
         swap = {"left_": "right_", "right_": "left_"}
@@ -315,7 +315,7 @@ def mirrored(linkage, q):
         if arc.mimic is not None or not arc.articulation.nq:
             continue
         for mine, theirs in zip(arc.articulation.elements, linkage.arcs[partner].articulation.elements, strict=True):
-            sign = -(MIRROR @ mine.axis) @ theirs.axis  # an axis of rotation turns round in a mirror
+            sign = -(MIRROR @ mine.axis) @ theirs.axis  # mirror image of a rotation axis
             result[linkage.drives[partner].q + theirs.value] = round(sign) * q[drive.q + mine.value]
     return result
 
@@ -410,7 +410,7 @@ def test_walking_human_always_has_a_foot_on_the_ground():
     frames = clip.forward()
     soles = [f"{side}_{part}" for side in ("left", "right") for part in ("heel", "ball", "toe")]
     np.testing.assert_allclose(np.min([frames[sole][:, 2, 3] for sole in soles], axis=0), 0.0, atol=1e-12)
-    assert np.ptp(frames["pelvis"][:, 2, 3]) < 0.08  # no more of a bob than people have
+    assert np.ptp(frames["pelvis"][:, 2, 3]) < 0.08  # as in human gait
 
 
 def test_waving_human_keeps_its_feet_where_they_are():

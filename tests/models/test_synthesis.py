@@ -1,4 +1,4 @@
-"""Synthesis: derivatives against differences, known four-bars found again, published problems, defects said."""
+"""Synthesis: derivatives compared with differences, known four-bars recovered, published problems, defects reported."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from linkwork.transforms import FloatArray
 
 TURN = 2.0 * math.pi
 
-# Eighteen points with the crank's angles, 20 degrees apart: a problem that papers on synthesis by genetic algorithms
-# compare themselves with.
+# Eighteen points with crank angles 20 degrees apart: a benchmark problem in papers on synthesis by genetic algorithms.
 EIGHTEEN = np.array(
     [
         (0.5, 1.1), (0.4, 1.1), (0.3, 1.1), (0.2, 1.0), (0.1, 0.9), (0.05, 0.75), (0.02, 0.6), (0.0, 0.5), (0.0, 0.4),
@@ -26,7 +25,7 @@ EIGHTEEN = np.array(
 
 
 def known(rng: np.random.Generator) -> lw.synthesis.FourBar:
-    """Return a random four-bar whose crank turns, not next to a change point, standing anywhere."""
+    """Return a random four-bar with a fully turning crank, away from change points, at a random placement."""
     while True:
         ground, crank, coupler, rocker = rng.uniform(0.5, 4.0, 4)
         if abs(ground - crank) > abs(coupler - rocker) + 0.1 and ground + crank < coupler + rocker - 0.1:
@@ -71,7 +70,7 @@ def test_known_four_bars_are_found_again_from_their_curves() -> None:
 
 
 def test_six_points_on_a_line_are_met_exactly() -> None:
-    """Another problem of those papers."""
+    """Another benchmark problem of those papers."""
     designs = lw.synthesis.path([(20, y) for y in range(20, 50, 5)])
     assert len(designs) == 5
     for design in designs:
@@ -101,7 +100,7 @@ def test_nine_points() -> None:
 
 
 def test_eighteen_points_with_timing() -> None:
-    """Local minima are many. The best has cognates by Roberts and Chebyshev, which trace the same curve in time."""
+    """There are many local minima. The best has Roberts-Chebyshev cognates, which trace the same curve in time."""
     best, other = lw.synthesis.path(EIGHTEEN, timing=np.arange(18) * math.radians(20.0), designs=2)
     assert (best.errors**2).sum() == pytest.approx(0.0090289, abs=1e-6)
     assert (other.errors**2).sum() == pytest.approx(0.0090289, abs=1e-6)
@@ -186,7 +185,7 @@ def test_the_linkage_is_driven_through_all_positions(
 
 
 def test_a_known_four_bar_lies_on_the_curves_of_its_own_positions() -> None:
-    """Burmester's curves of four positions that a four-bar takes pass through its pivots and pins."""
+    """Burmester curves of four positions of a four-bar pass through its pivots and pins."""
     bars = known(np.random.default_rng(2))
     linkage = bars.linkage(0.4)
     clip = lw.drive(linkage, "crank", [0.4, 0.9, 1.5, 2.2], start="start")
@@ -205,7 +204,7 @@ def test_pivots_can_be_chosen_for_three_positions() -> None:
 
 
 def test_defects_are_said() -> None:
-    """A dyad pair whose coupler folds over between positions cannot pass them without being taken apart."""
+    """A four-bar whose coupler changes branch between positions cannot pass them without disassembly."""
     rng = np.random.default_rng(0)
     said = set()
     for _ in range(40):
@@ -240,7 +239,7 @@ def test_what_is_no_motion_is_refused() -> None:
 
 
 def rocker_angles(design: lw.synthesis.Design, angles: FloatArray) -> FloatArray:
-    """Return the rocker's angles as the linkage itself has them when it is driven."""
+    """Return the rocker's angles from driving the linkage."""
     clip = lw.drive(design.linkage, "crank", angles, start="start")
     return np.asarray(clip.poses[:, design.linkage.joints.index("rocker")])
 
@@ -251,7 +250,7 @@ def test_three_pairs_of_angles_are_met_exactly() -> None:
     assert best.worst < 1e-12
     assert not best.defects
     off = rocker_angles(best, best.angles) - wanted
-    assert abs(np.sin(off)).max() < 1e-9  # a bar that points the other way counts half a turn more
+    assert abs(np.sin(off)).max() < 1e-9  # angles of opposite bars differ by half a turn
 
 
 def test_lengths_of_a_known_four_bar_come_from_its_angles() -> None:
@@ -268,7 +267,7 @@ def test_lengths_of_a_known_four_bar_come_from_its_angles() -> None:
 
 
 def test_a_logarithm_between_one_and_two() -> None:
-    """Crank and rocker turn 60 degrees each; their marks may be anywhere."""
+    """Crank and rocker turn by 60 degrees each, from free initial angles."""
     x = np.linspace(1.0, 2.0, 31)
 
     def pairs(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -298,7 +297,7 @@ def test_a_ground_that_is_no_length_is_refused(ground: Any) -> None:
 
 
 def test_freudenstein_as_published() -> None:
-    """Three pairs of angles with the lengths that others print for them: 20.39, 50.41 and 1.285 on a ground of 30."""
+    """Three pairs of angles with published lengths: 20.39, 50.41 and 1.285 on a ground of 30."""
     best = lw.synthesis.function(np.radians([0.0, 15.0, 25.0]), np.radians([90.0, 115.0, 165.0]), ground=30.0)[0]
     published = (30.0, 20.389560109446062, 50.405943777081156, 1.285068105116907)
     assert best.four_bar.lengths == pytest.approx(published, rel=1e-9)
@@ -308,9 +307,9 @@ def test_freudenstein_as_published() -> None:
 
 
 def test_crank_rockers_as_published() -> None:
-    """A rocker that swings by 80 degrees, 10 to 9 in time, as the examples of crocker.js print it."""
+    """A rocker with a swing of 80 degrees and a time ratio of 10 to 9, from the examples of crocker.js."""
     (best,) = lw.synthesis.crank_rocker("80deg", 10 / 9, ground=120.0)
-    assert [round(length, 1) for length in best.four_bar.lengths] == [120.0, 46.7, 116.2, 73.9]  # they print 116
+    assert [round(length, 1) for length in best.four_bar.lengths] == [120.0, 46.7, 116.2, 73.9]  # crocker.js prints 116
     assert math.degrees(best.transmission) == pytest.approx(37.7, abs=0.05)
     first, second = lw.synthesis.crank_rocker("80deg", 10 / 9, ground=120.0, crank=60.0)
     assert [round(length) for length in first.four_bar.lengths] == [120, 60, 103, 94]

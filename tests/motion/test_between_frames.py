@@ -1,4 +1,4 @@
-"""Tracks that keep clear, judged between their frames too: a thin wall is not stepped over in silence."""
+"""Tracks with `avoid`, checked between frames too: passing through a thin wall is reported."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ AVOID = lw.Avoid(WALL, self=False, margin=0.0005)
 
 
 def turned(angles: np.ndarray) -> list[lw.Reach]:
-    """Goals around the first joint, at the reach of an arm that is bent a little."""
+    """Goals on a circle around the first joint, for a slightly bent arm."""
     tips = ARM.forward(np.stack([angles, np.full_like(angles, 0.5)], axis=1), frame="tip")[:, :2, 3]
     return [lw.Reach("tip", position=tip) for tip in tips]
 
 
 def test_a_wall_between_two_frames_is_found_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    coarse = turned(np.linspace(0.9, 1.9, 6))  # the wall stands between two of them
+    coarse = turned(np.linspace(0.9, 1.9, 6))  # the wall is between two of them
     with caplog.at_level(logging.WARNING, "linkwork"):
         clip = lw.track(ARM, coarse, start=[0.9, 0.5], avoid=AVOID)
     alone = lw.clearance(ARM, clip.poses, WALL, self=False).distance

@@ -1,4 +1,4 @@
-"""Clips cut, timed anew, put together and moved: by laws that hold for any motion, on motions of people."""
+"""Clips that are cut, retimed, joined and moved: laws that hold for any motion, tested on human motions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLIP = lw.interpolate(ARM, [(0, [0, 0]), (1, [1, 2]), (2, [0, 1])], fps=24)
 
 
 def flying(frames: int = 40, seed: int = 0) -> lw.Clip:
-    """Return a floating body with a ball joint, both stored as quaternions, moving through random keys."""
+    """Return a floating body with a ball joint, both with quaternions, moving through random keys."""
     linkage = lw.Builder("bird", root="floating").ball("neck", "head", at=(0.3, 0, 0)).build()
     keys = linkage.random_pose(seed, 5)
     return lw.interpolate(linkage, list(enumerate(keys)), fps=frames / 4, kind="cubic")
@@ -34,7 +34,7 @@ def steady(clip: lw.Clip) -> bool:
     return all((clip.poses[1:, k : k + 4] * clip.poses[:-1, k : k + 4]).sum(axis=1).min() > 0.0 for k in starts)
 
 
-# What a clip knows
+# Properties of clips
 
 
 def test_a_clip_of_a_file_has_a_name_a_source_and_its_rate() -> None:
@@ -57,7 +57,7 @@ def test_a_name_is_a_text(name: object) -> None:
         lw.Clip(ARM, [0], [[0, 0]], name=name)
 
 
-# Cut and timed anew
+# Cutting and retiming
 
 
 def test_a_slice_keeps_the_frames_between_two_times_both_included() -> None:
@@ -154,7 +154,7 @@ def test_what_makes_no_sense_is_refused_in_words(call) -> None:
         call()
 
 
-# Put together
+# Joining and blending
 
 
 def test_one_clip_after_another() -> None:
@@ -199,7 +199,7 @@ def test_blending_goes_from_one_clip_to_the_other() -> None:
 def test_motions_that_come_to_be_half_a_turn_apart_are_blended_without_a_jump() -> None:
     linkage = lw.Builder("top").ball("joint", "body").build()
     times = np.linspace(0.0, 1.0, 101)
-    turns = [Rotation.from_rotvec(np.outer(times * angle, (0.6, 0.0, 0.8))) for angle in (-2.5, 2.5)]  # five in the end
+    turns = [Rotation.from_rotvec(np.outer(times * angle, (0.6, 0.0, 0.8))) for angle in (-2.5, 2.5)]  # 5 rad apart
     one, two = (lw.Clip(linkage, times, turn.as_quat(scalar_first=True)) for turn in turns)
     half = one.blend(two, 0.5)
     assert_allclose(half.forward(frame="body"), np.broadcast_to(np.eye(4), (101, 4, 4)), atol=1e-12)
@@ -217,7 +217,7 @@ def test_clips_of_other_linkages_do_not_mix() -> None:
         CLIP.blend(clip, 0.5)
     with pytest.raises(LinkageError, match=r"only the second has .*Retarget"):
         CLIP.concatenate(lw.models.motion("panda"))
-    twin = lw.models.planar([2, 1])  # built twice, it is one linkage
+    twin = lw.models.planar([2, 1])  # an equal linkage, built again
     same_motion(CLIP.blend(lw.Clip(twin, CLIP.times, CLIP.poses), 0.5), CLIP)
 
 
@@ -261,7 +261,7 @@ def test_a_walk_that_is_looped_walks_on() -> None:
     assert_allclose(many.poses[len(loop) - 1, -inner:], loop.poses[0, -inner:], atol=1e-9)
 
 
-# Moved
+# Moving
 
 
 def test_an_offset_moves_every_frame_by_the_same_transform() -> None:

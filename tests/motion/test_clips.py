@@ -1,4 +1,4 @@
-"""Key frames made into motion: through every key, as smooth as promised, as SciPy has it where SciPy has it."""
+"""Interpolation of keys: through every key, with the documented smoothness, equal to SciPy's where SciPy has it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from linkwork.linkage.poses import wrapped
 from linkwork.motion.clips import KINDS, sample
 
 EVEN = np.arange(6) / 2.0
-UNEVEN = np.array([-1.0, -0.9, 0.3, 0.8, 3.0, 3.4])  # neighbouring stretches differ up to twelvefold
+UNEVEN = np.array([-1.0, -0.9, 0.3, 0.8, 3.0, 3.4])  # lengths of neighbouring intervals differ up to twelvefold
 SMOOTHNESS = dict(zip(KINDS, (0, 1, 2, 1, 0, 0, 1, 1, 1, -1), strict=True))  # continuous derivatives
-UNSTEADY = ("ease", "ease-in", "ease-out", "bezier", "step")  # between keys of a steady motion they move otherwise
+UNSTEADY = ("ease", "ease-in", "ease-out", "bezier", "step")  # these do not reproduce a uniform motion between keys
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 halfway = pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_shifting_the_clock_shifts_the_motion(kind: str, joint: str) -> None:
     assert_allclose(linkage.difference(here, later), 0.0, atol=1e-9)
 
 
-# As others compute it
+# Compared with SciPy
 
 
 @rhythms

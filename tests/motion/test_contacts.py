@@ -1,4 +1,4 @@
-"""Planted points: found where they are known to be, whatever the frame rate, the noise and the size."""
+"""Contacts: found where they are known, at any frame rate, noise and size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwork.motion.contacts import Thresholds, find_contacts
 
 
 def stepping(fps: float, *, steps: int = 4, stance: float = 0.6, swing: float = 0.4) -> tuple[np.ndarray, ...]:
-    """Return times, places of a foot that stands and swings in turn, and when it stands."""
+    """Return times, positions of a foot that alternately stands and swings, and when it stands."""
     times = np.arange(round(steps * (stance + swing) * fps)) / fps
     cycle, phase = np.divmod(times + 1e-9, stance + swing)
     s = np.clip((phase - stance) / swing, 0.0, 1.0)

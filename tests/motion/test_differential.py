@@ -1,4 +1,4 @@
-"""The textbook's differential step: its equation, speeds and limits, every goal and method, and what it says."""
+"""The textbook's differential step: its equation, speeds and limits, every goal and method, and its status."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_speeds_of_the_linkage_are_kept_and_limits_hold() -> None:
     arm = arm.frame("tip", at=(1, 0, 0)).build()
     goal, q = lw.Reach("tip", position=(-1.9, 0.1)), np.array([0.0, 0.3])
     for _ in range(200):
-        cycle = lw.step(arm, goal, q, 0.02, damping=1.0)  # with less it swings around the fold for ever
+        cycle = lw.step(arm, goal, q, 0.02, damping=1.0)  # with less damping it oscillates around the fold
         assert abs(cycle.q[0] - q[0]) <= 0.02 + 1e-12
         assert abs(cycle.q[0]) <= 0.5
         q = cycle.q
@@ -68,7 +68,7 @@ def test_every_goal_is_served(kind: str) -> None:
 def test_out_of_reach_it_says_that_it_is_held() -> None:
     q = START
     for _ in range(300):
-        cycle = lw.step(ARM, lw.Reach("tip", position=(-40, 5)), q, 0.01, damping=20.0)  # with less it never rests
+        cycle = lw.step(ARM, lw.Reach("tip", position=(-40, 5)), q, 0.01, damping=20.0)  # less never comes to rest
         q = cycle.q
     assert cycle.status in ("held", "following")
     assert np.linalg.norm(ARM.forward(q, frame="tip")[:2, 3]) == pytest.approx(30.0, abs=0.05)

@@ -1,4 +1,4 @@
-"""Paths that are smooth in joint space are followed without a jump, on real robots; what jumps all the same is told."""
+"""Paths that are smooth in joint space are followed without jumps, on real robots; remaining jumps are reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_tracks_do_not_jump(name: str) -> None:
 
 
 def test_frames_that_are_reached_keep_limits_wherever_they_were_begun() -> None:
-    """The poses around a start that stands still are tried within limits: joint_6 begins at the end of its range."""
+    """Poses near a start at rest are tried within limits: joint_6 starts at the end of its range."""
     arm = lw.load(installed("irb140"))
     start = [2.266359, -0.839458, -0.739042, 1.187032, 0.898994, 6.9743187]
     places = np.linspace((1.11967, -0.865993, -0.091761), (0.270984, 0.044798, 2.0554), 8)
@@ -59,7 +59,7 @@ def test_frames_that_are_reached_keep_limits_wherever_they_were_begun() -> None:
     assert (clip.poses <= arm.upper).all()
 
 
-DEAD_ENDS = {  # where going from frame to frame misses so many: an elbow at a limit, a branch that ends
+DEAD_ENDS = {  # misses of tracking frame by frame: an elbow at a limit, a branch that ends
     "tiago_pro": ("gripper_right_fingertip_left_link", 0, 120),
     "simple_humanoid": ("l_ankle", 0, 54),
     "xarm7": ("link_eef", 1, 27),
@@ -84,7 +84,7 @@ def test_dead_ends_are_left_in_time(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def long_path(arm: lw.Linkage, seed: int) -> np.ndarray:
-    """Return the path that `benchmarks/tracking.py` follows, of 200 frames."""
+    """Return the path of `benchmarks/tracking.py`, with 200 frames."""
     rng, time = np.random.default_rng(seed), np.linspace(0.0, 1.0, 200)[:, None]
     low = np.where(np.isfinite(arm.lower), arm.lower, -math.pi)
     high = np.where(np.isfinite(arm.upper), arm.upper, math.pi)
@@ -97,7 +97,7 @@ def long_path(arm: lw.Linkage, seed: int) -> np.ndarray:
 def test_a_first_frame_that_is_free_is_chosen_so_that_the_way_goes_on() -> None:
     arm = lw.models.planar([1.0, 1.0]).replace(joints={"j1": lw.Revolute("z", -0.2, 2.0)})
     goals = [lw.Reach("tip", position=arm.forward([j, -1.5], frame="tip")[:2, 3]) for j in np.linspace(1.6, 2.2, 30)]
-    clip = lw.track(arm, goals, start=[0.3, -0.2])  # away from the path: the elbow may as well be bent the other way
+    clip = lw.track(arm, goals, start=[0.3, -0.2])  # away from the path: the elbow may bend either way
     assert (clip.residuals <= 1e-4).all()
     assert not clip.jumps
 
@@ -108,7 +108,7 @@ def test_a_straight_line_without_a_start_begins_where_it_can_be_followed() -> No
     assert (clip.residuals <= 1e-4).all()
     assert not clip.jumps
     stretched = lw.track(arm, lw.Reach("tip", position=(-20, 5)), start=arm.neutral())
-    assert (stretched.poses[0] == 0.0).all()  # who gives a start has it
+    assert (stretched.poses[0] == 0.0).all()  # a given start is kept
     assert lw.track(arm, lw.Reach("tip", position=(40, 0))).residuals[-1] == pytest.approx(10.0)
 
 
@@ -129,7 +129,7 @@ def test_steps_in_a_loop_do_not_jump(name: str) -> None:
 
 def test_where_nothing_leads_on_damped_waits_and_robust_jumps_and_the_clip_tells() -> None:
     arm = lw.models.planar([1.0, 1.0]).replace(joints={"j1": lw.Revolute("z", -0.2, 2.0)})
-    there = np.linspace(1.6, 2.2, 30)  # j1 on the way, with the elbow bent one way: it ends at a limit
+    there = np.linspace(1.6, 2.2, 30)  # j1 along the path for one elbow branch: it ends at a limit
     goals = [lw.Reach("tip", position=arm.forward([j, -1.5], frame="tip")[:2, 3]) for j in there]
     waiting = lw.track(arm, goals, start=[1.6, -1.5])
     assert not waiting.jumps
@@ -157,7 +157,7 @@ def test_bodies_are_tracked_without_a_jump_also_where_goals_leave_and_return(met
     assert (clip.residuals[:, :-1] <= 1e-3).all()  # the feet stay
     assert clip.residuals[30, -1] > 0.1
     assert clip.residuals[-1, -1] <= 1e-4
-    slow = lw.track(body, paths[::20], start=stand, method=method)  # goals that go far in a frame may turn joints far
+    slow = lw.track(body, paths[::20], start=stand, method=method)  # large steps of goals allow large steps of joints
     assert slow.residuals[0, -1] <= 1e-4
 
 

@@ -1,4 +1,4 @@
-"""Feet of motions that are blended and joined stay where they stand; contacts can be edited."""
+"""Feet of blended and joined motions stay in place while they stand; contacts can be edited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwork.motion.contacts import Contact, mask_of
 
 
 def slide(clip: lw.Clip, masks: dict[str, np.ndarray]) -> float:
-    """Return how far the parts of a motion get from where they stand, on the ground [m]."""
+    """Return the largest horizontal distance of standing parts from their positions [m]."""
     farthest = 0.0
     for name, mask in masks.items():
         places = clip.forward(frame=name)[:, :2, 3]
@@ -32,7 +32,7 @@ def walk() -> lw.Clip:
 
 
 def steps(clip: lw.Clip) -> dict[str, np.ndarray]:
-    """Return when each part stands, by the contacts that are found."""
+    """Return when each part stands, from detected contacts."""
     found = clip.contacts()
     return {name: mask_of(found, name, clip.times) for name in {contact.frame for contact in found}}
 
@@ -86,7 +86,7 @@ def test_a_slower_walk_is_blended_in_step(walk):
     slow = walk.retime(speed=0.8)
     kept, plain = (walk.blend(slow, 0.5, feet=feet) for feet in (True, False))
     away = [np.abs(walk.linkage.difference(half.poses, walk.poses))[:, 6:].mean() for half in (kept, plain)]
-    assert away[0] < 0.2 * away[1]  # in step, the two are one motion
+    assert away[0] < 0.2 * away[1]  # in step, both motions agree
 
 
 def test_feet_do_not_slide_where_clips_are_joined(walk):

@@ -1,4 +1,4 @@
-"""Long motions are resampled, layered and put on the spot in blocks: the same as at once, with frames in files."""
+"""Long motions are resampled, layered and put on the spot in blocks, also with frames in files: same results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HUMAN = lw.models.human(root="floating")
 
 @pytest.fixture
 def in_blocks(monkeypatch, tmp_path):
-    """Let blocks be of 23 frames, and frames be in files."""
+    """Use blocks of 23 frames, and store frames in files."""
 
     def now():
         for module in (sample_blocks, blending, root_motion):
@@ -49,7 +49,7 @@ def turning(root: str) -> lw.Clip:
 
 
 def spinning() -> lw.Clip:
-    """Return an arm whose angles have no limits and go round."""
+    """Return an arm without limits whose angles make full turns."""
     arm, rng = lw.models.planar([1, 1, 1]), np.random.default_rng(1)
     return lw.Clip(arm, np.arange(200) / 24.0, np.cumsum(rng.uniform(-1.0, 3.5, (200, 3)), axis=0) % (2.0 * np.pi))
 

@@ -1,4 +1,4 @@
-"""The continuity report: every kind of fault, put into a clean motion, is found where it is, and put right."""
+"""The continuity report: every kind of fault, added to a clean motion, is found in its frames and repaired."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ROUND = lw.track(TWO, circle(), start=[0.1, 0.9], tolerance=1e-8)
 
 
 def standing(drift: float = 0.0, sink: float = 0.0) -> lw.Clip:
-    """Return a floating figure that stands for two seconds and moves its arms; it may slide along x, and dip."""
+    """Return a floating body that stands for two seconds and moves its arms; optionally it slides along x, or sinks."""
     human = lw.models.human(root="floating")
     keys = [(0, human.pose(base="stand")), (1, human.pose(base="wave")), (2, human.pose(base="stand"))]
     clip = lw.interpolate(human, keys, fps=30, kind="ease")
@@ -316,7 +316,7 @@ def test_the_picture_has_a_row_for_every_joint_that_something_is_wrong_with(tmp_
 
 
 def test_what_only_holds_a_body_is_not_below_the_ground():
-    """An armature of a glTF file is an empty node, with the body hanging on it and meshes fixed to it."""
+    """The armature of a glTF file is an empty node, the parent of the body and of fixed meshes."""
     names = ("scene", "armature", "mesh")
     joints = [lw.Joint(name, "scene", name, lw.Fixed()) for name in names[1:]]
     holder = lw.Linkage([lw.Link(name) for name in names], joints, root="floating")
@@ -326,7 +326,7 @@ def test_what_only_holds_a_body_is_not_below_the_ground():
     assert clip.forward(frame="scene")[0, 2, 3] < floor - 1.0
     only(lw.inspect(clip))
     shape = lw.Visual(lw.Sphere(0.1))
-    seen = body.replace(links={"armature": {"visuals": (shape,)}})  # what is seen counts
+    seen = body.replace(links={"armature": {"visuals": (shape,)}})  # visible shapes count
     sunk = [finding.where for finding in lw.inspect(with_linkage(clip, seen)).findings if finding.kind == "ground"]
     assert sunk == ["armature"]
 

@@ -1,4 +1,4 @@
-"""Keys with a kind of their own, and pins: held while everything else moves, taken up and let go smoothly."""
+"""Keys with individual interpolations, and pins: held while everything else moves, blended in and out smoothly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwork.solvers import Problem
 
 ARM = lw.models.planar([15, 10, 5])
 KEYS = [(0, [0.1, 0.5, 0.5]), (1, [0.9, -0.3, 0.8]), (2, [1.5, 0.5, 0.5])]
-TENTH = 1e-4  # of a millimetre, in metres: what a pin may be off
+TENTH = 1e-4  # [m]: allowed error of a pin, a tenth of a millimetre
 
 
 # Keys
@@ -89,7 +89,7 @@ def test_a_hand_pinned_while_a_recorded_body_plays(name: str) -> None:
     for foot in feet:  # far from the hand, the body hardly notices
         away = np.linalg.norm(clip.forward(frame=foot)[:, :3, 3] - body.forward(frame=foot)[:, :3, 3], axis=1)
         assert away.max() < 0.05
-    assert np.abs(np.diff(clip[start:end].poses, axis=0)).max() > 0.003  # and yet it moves
+    assert np.abs(np.diff(clip[start:end].poses, axis=0)).max() > 0.003  # the body still moves
     steps = np.abs(body.linkage.difference(clip.poses[:-1], clip.poses[1:])).max()
     assert steps < 2.0 * np.abs(body.linkage.difference(body.poses[:-1], body.poses[1:])).max() + 0.1
 
@@ -104,7 +104,7 @@ def test_outside_its_eases_a_pin_changes_nothing() -> None:
 
 
 def test_a_pin_is_taken_up_and_let_go_without_a_corner() -> None:
-    """Twice the frames halve the change of velocity from frame to frame; a corner would keep it."""
+    """Twice the frames halve the change of velocity between frames; a corner would keep it."""
     near = ARM.forward(KEYS[1][1], frame="tip")[:2, 3] - (2, 1)
     pin, changes = lw.Pin(0.8, 1.2, lw.Reach("tip", position=near), ease=0.4), []
     for fps in (120, 240):
@@ -224,7 +224,7 @@ def test_the_pose_led_to_a_goal_is_the_nearest_that_meets_it() -> None:
     problem = Problem(ARM, lw.Reach("tip", position=(10, 15)), base)
     found = lead(problem, base, base, stiffness(ARM), precision=1e-9)
     assert_allclose(ARM.forward(found, frame="tip")[:2, 3], (10, 15), atol=1e-7)
-    slack = np.linalg.svd(ARM.jacobian(found, "tip")[:2])[2][-1]  # the way along which the goal stays met
+    slack = np.linalg.svd(ARM.jacobian(found, "tip")[:2])[2][-1]  # the direction that keeps the goal
     firm = stiffness(ARM)
     assert firm.tolist() == [3, 2, 1]  # the links that each joint carries
     assert abs((slack * firm**2) @ (found - base)) < 1e-5

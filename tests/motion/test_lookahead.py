@@ -1,4 +1,4 @@
-"""Looking ahead along a path: never worse than tracking it frame by frame."""
+"""Tracking with lookahead: never worse than frame by frame."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ARMS = {"panda": lw.models.panda(), "iiwa": IIWA, "waist and arm": SHOULDER_AND_
 
 
 def path(arm: lw.Linkage, seed: int, frames: int = 24) -> tuple[np.ndarray, list[lw.Reach]]:
-    """Return a start and goals along a smooth motion of the joints, which the goals do not tell."""
+    """Return a start and goals along a smooth motion of the joints, which the solver does not know."""
     keys = np.clip(arm.random_pose(seed, 3), -3.0, 3.0)
     way = CubicSpline([0.0, 0.5, 1.0], keys)(np.linspace(0.0, 0.6, frames))
     poses = np.clip(way, arm.lower, arm.upper)
@@ -46,7 +46,7 @@ def path(arm: lw.Linkage, seed: int, frames: int = 24) -> tuple[np.ndarray, list
 
 
 def judged(clip: lw.Clip) -> tuple[int, int]:
-    """Return how many frames miss their goals, and how many jump."""
+    """Return the number of frames that miss their goals, and of jumps."""
     missed = (clip.residuals > (1e-4, 1e-3)).any(axis=1)
     steps = np.abs(clip.linkage.difference(clip.poses[:-1], clip.poses[1:])).max(axis=1)
     return int(missed.sum()), int((steps > LONGEST_STEP).sum())
@@ -77,7 +77,7 @@ def test_it_is_never_worse_where_goals_leave_the_workspace() -> None:
 @pytest.mark.parametrize("arm", [lw.models.human(), IIWA], ids=["quaternions", "angles"])
 def test_ways_between_all_poses_are_those_between_each_pair(arm: lw.Linkage) -> None:
     a, b = arm.random_pose(0, 9), arm.random_pose(1, 7)
-    a[:, -1] = b[:, -1] = 0.1  # a value that stays
+    a[:, -1] = b[:, -1] = 0.1  # a constant value
     ways = between(arm, a[:, None], b[None])
     squares, longest = _ways(Problem(arm, lw.Reach(arm.frames[-1], position=(0, 0, 0))), a, b)
     assert_allclose(squares, (ways * ways).sum(axis=-1), atol=1e-9)

@@ -1,4 +1,4 @@
-"""Motions that follow markers: markers are put on a known motion, which has to be found again."""
+"""Motions from markers: markers on a known motion must recover it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def walk() -> lw.Clip:
 
 
 def worn(clip: lw.Clip) -> tuple[lw.Markers, dict[str, tuple[str, np.ndarray]]]:
-    """Return markers on a motion, three on each link, and where they sit."""
+    """Return markers on a motion, three on each link, and their positions on the links."""
     random, places = np.random.default_rng(0), clip.linkage.forward(clip.poses)
     on = {f"{link}{k}": (link, random.normal(scale=0.05, size=3)) for link in LINKS for k in range(3)}
     paths = [places[link][:, :3, :3] @ offset + places[link][:, :3, 3] for link, offset in on.values()]
@@ -46,7 +46,7 @@ def test_places_on_links_are_found_where_they_are_not_known(walk: lw.Clip) -> No
     markers, on = worn(walk)
     fit = lw.solve_markers(walk.linkage, markers, {name: link for name, (link, _) in on.items()})
     assert np.sqrt(np.mean(fit.errors**2)) < 3e-3
-    assert places_off(fit.clip, walk) < 0.08  # markers 9 cm off a joint leave it open by some centimetres
+    assert places_off(fit.clip, walk) < 0.08  # markers 9 cm from a joint leave it uncertain by centimetres
     assert list(fit.offsets) == list(markers.names)
 
 

@@ -1,4 +1,4 @@
-"""Mirror images: of every frame's place, whatever the joints and their axes; and which joints change places."""
+"""Mirror images: of every frame's position, for all joints and axes; and which joints are swapped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that go through each other in a motion are found, and led apart without a jump."""
+"""Links that pass through each other in a motion are found, and separated without a jump."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def dipping() -> lw.Clip:
 
 
 def dipping_on_balls() -> lw.Clip:
-    """Return the same arms on ball joints; quaternions of the second half have the other sign."""
+    """Return the same arms on ball joints, with quaternions of the other sign in the second half."""
     b = lw.Builder("arms")
     for name, y in (("left", 0.2), ("right", -0.2)):
         b.ball(f"{name}_ball", name, parent="base", at=(0, y, 0), shape=lw.bone((0, 0, 0), (1, 0, 0), 0.05))

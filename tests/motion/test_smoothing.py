@@ -1,4 +1,4 @@
-"""Corrections start and stop without a jerk; smoothing stills what shakes and keeps the rest."""
+"""Corrections start and stop smoothly; smoothing removes jitter and keeps the motion."""
 
 from __future__ import annotations
 

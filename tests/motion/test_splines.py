@@ -1,4 +1,4 @@
-"""The ways between keys beyond those of `test_clips`: eased, tense, biased, spherical, held, and several in one."""
+"""Interpolations beyond those of `test_clips`: eased, with tension and bias, spherical, stepped, and mixed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_without_shape_tcb_is_catmull_rom() -> None:
     "shape", [(0.5, 0, 0), (-1, 0, 0), (0, 0, 1), (0, 0, -0.5), (0.3, 0, 0.4), (0, 0.6, 0), (0.2, -0.7, 0.3)]
 )
 def test_tcb_has_the_tangents_of_kochanek_and_bartels(shape: tuple[float, float, float]) -> None:
-    """At even times: (1-T)(1+C)(1+B)/2 of the step before and (1-T)(1-C)(1-B)/2 of the one after, on leaving."""
+    """Outgoing, at uniform times: (1-T)(1+C)(1+B)/2 of the step before plus (1-T)(1-C)(1-B)/2 of the step after."""
     values, times = np.array([0.1, 0.9, -0.4, 0.3, 1.2]), np.arange(5.0)
     T, C, B = shape
     before, after = np.diff(values)[:-1], np.diff(values)[1:]
@@ -96,7 +96,7 @@ def test_full_tension_stops_at_the_key() -> None:
 
 
 def shoemake(keys: np.ndarray, k: int, t: np.ndarray) -> np.ndarray:
-    """Return squad as in the book, for even times: with inner quaternions of the logs to both neighbours."""
+    """Return textbook squad for uniform times, with inner quaternions from the logarithms to both neighbours."""
     turns = Rotation.from_quat(keys, scalar_first=True)
 
     def inner(i: int) -> Rotation:
@@ -124,7 +124,7 @@ def test_squad_is_that_of_the_book_at_even_times() -> None:
 
 @pytest.mark.parametrize("kind", ["linear", "ease", "catmull-rom", "tcb", "squad", "cubic", "ease-in", "ease-out"])
 def test_rotations_take_the_short_way(kind: str) -> None:
-    """Between keys 80 degrees apart, given with either sign, no way is much longer than the turn itself."""
+    """Between keys 80 degrees apart, with either sign, no path is much longer than the rotation itself."""
     keys = Rotation.from_euler("z", np.radians([[0], [80], [160], [240]])).as_quat(scalar_first=True)
     keys[1::2] *= -1.0
     samples = np.linspace(0, 3, 301)

@@ -1,4 +1,4 @@
-"""The fastest timing of a path: against toppra, against closed forms, and by the limits themselves."""
+"""The fastest timing of a path, compared with toppra, closed forms and the limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linkwork.motion.splines import unwound
 
 
 def wander(arm: lw.Linkage, seed: int, *, kind: str = "cubic", fps: float = 50.0) -> lw.Clip:
-    """Return a motion through six random poses; without fps, these alone."""
+    """Return a motion through six random poses; without fps, only these poses."""
     keys = [(0.7 * k, arm.random_pose(seed + 100 * k)) for k in range(6)]
     if not fps:
         return lw.Clip(arm, [time for time, _ in keys], [pose for _, pose in keys])
@@ -28,7 +28,7 @@ def random_limits(arm: lw.Linkage, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shares_of_limits(clip: lw.Clip, velocity: np.ndarray, acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how much of their limits velocities and accelerations take, by differences of even frames."""
+    """Return velocities and accelerations relative to their limits, from differences of uniform frames."""
     rates = clip.linkage.difference(clip.poses[:-1], clip.poses[1:]) * clip.fps
     return np.abs(rates) / velocity, np.abs(np.diff(rates, axis=0)) * clip.fps / acceleration
 
@@ -59,7 +59,7 @@ def test_as_fast_as_toppra_on_the_same_spline(model: str, kind: str, fps: float)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("root", ["fixed", "floating"])
 def test_limits_are_kept_everywhere_and_used_up(root: str, seed: int) -> None:
-    """Balls by their angular velocity, slides, followers, and a free root."""
+    """Ball joints by angular velocity, prismatic joints, followers, and a floating root."""
     b = lw.Builder("body", root=root).ball("hip", "thigh").revolute("knee", "shin", at=(0, 0, -0.4), axis="y")
     b.prismatic("stilt", "foot", axis="z", limits=(0, 0.5)).ball("ankle", "toe", euler="ZXY")
     body = b.revolute("claw", "nail", mimic=lw.Mimic("knee", -0.5)).build()
@@ -68,7 +68,7 @@ def test_limits_are_kept_everywhere_and_used_up(root: str, seed: int) -> None:
     quick, hard = shares_of_limits(fine, velocity, acceleration)
     assert max(quick.max(), hard.max()) < 1.001
     most = np.maximum(quick[1:].max(axis=1), hard.max(axis=1))
-    assert np.quantile(most, 0.05) > 0.98  # at any time some joint gives what it can
+    assert np.quantile(most, 0.05) > 0.98  # at any time, some joint is at a limit
     assert_allclose(quick[[0, -1]], 0.0, atol=0.02)  # from rest to rest
     assert body.difference(fine.poses[[0, -1]], clip.poses[[0, -1]]) == pytest.approx(0.0, abs=1e-9)
 

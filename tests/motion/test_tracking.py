@@ -121,7 +121,7 @@ def test_wrong_tracks(call, error) -> None:
 
 
 def unwinding(frames: int = 40) -> tuple[lw.Linkage, np.ndarray, list[lw.Reach]]:
-    """Return a UR5, a start, and a path along which the tool turns by nine tenths of a turn, past the wrist's limit."""
+    """Return a UR5, a start, and a path that rotates the tool by 0.9 turns, past the wrist's limit."""
     arm = lw.models.ur5()
     start = np.array([0.3, -1.2, 1.5, -1.8, -1.5, 2.5])
     poses = np.tile(start, (frames, 1))
@@ -149,7 +149,7 @@ def test_a_search_that_reaches_every_goal_flips_where_looking_ahead_does_not() -
     flipping = lw.track(arm, goals, start=start, method="robust")
     assert missed(flipping) == 0
     assert np.abs(np.diff(flipping.poses, axis=0)).max() > 1.0
-    jumps = ("flip", "spike")  # to the nearest other solution: of one joint or of all
+    jumps = ("flip", "spike")  # to the nearest other solution, in one joint or all
     assert any(finding.kind in jumps for finding in flipping.report().findings)
     assert not any(f.kind in jumps for f in lw.track(arm, goals, start=start, lookahead=True).report().findings)
 

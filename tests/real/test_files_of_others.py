@@ -1,6 +1,6 @@
-"""Files of others, where they lie beside the repository: an addition, for every peculiarity is tested without them.
+"""Real files of other programs, if they are beside the repository. Other tests cover all their peculiarities.
 
-Expected places were computed by Pinocchio (URDF), MuJoCo (MJCF), three.js (glTF) and two readers of BVH.
+Expected positions were computed by Pinocchio (URDF), MuJoCo (MJCF), three.js (glTF) and two readers of BVH.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def test_models_agree_with_mujoco(golden):
 
 
 def scene_order(path: Path) -> list[int]:
-    """Node indices, depth first, from the JSON alone."""
+    """Return node indices, depth first, from the JSON only."""
     data = path.read_bytes()
     if data[:4] == b"glTF":
         data = data[20 : 20 + struct.unpack("<I", data[12:16])[0]]
@@ -106,7 +106,7 @@ def test_nodes_stand_where_three_js_puts_them(golden):
             matrix = frames[names[int(index)]]
             np.testing.assert_allclose(matrix[:3, 3], Z_UP @ node["pos"], rtol=0, atol=1e-5 * size)
             axes = np.reshape(node["m"], (4, 4)).T[:3, :3]
-            if axes.any(axis=0).all():  # a scale of nothing leaves no axes to compare
+            if axes.any(axis=0).all():  # a scale of zero leaves no axes to compare
                 axes = Z_UP @ axes / np.linalg.norm(axes, axis=0)
                 np.testing.assert_allclose(matrix[:3, :3], axes, rtol=0, atol=1e-3 if path.name in ROUNDED else 1e-5)
 
@@ -116,7 +116,7 @@ def test_nodes_stand_where_three_js_puts_them(golden):
 def test_captures_agree_with_their_goldens(golden, positions, key):
     expected = json.loads(golden.read_text(encoding="utf-8"))
     if expected[key] is None:
-        return  # positions and offsets do not meet in this file
+        return  # positions and offsets disagree in this file
     content = bvh.read(DATA / expected["file"], Options(units=1.0, up="y", positions=positions))
     (clip,) = content.clips.values()
     links = content.linkage.links

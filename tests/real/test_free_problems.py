@@ -1,6 +1,6 @@
-"""MotionBenchMaker's problems, where they lie beside the repository: every answer is free by coal's distances.
+"""MotionBenchMaker's problems, if they are beside the repository: every answer is collision-free according to coal.
 
-Some goals touch something by these spheres, coal says; they are no problems, and the others are all solved.
+Goals that touch something, according to coal and these spheres, are left out; all others are solved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if not DATA.is_dir():
 from free_judge import Judge  # noqa: E402 - it needs coal
 from free_problems import SCENES, problems, world_of  # noqa: E402
 
-EVERY = 10  # problems are taken at this distance: the benchmark takes all of them
+EVERY = 10  # one problem in this many is used; the benchmark uses all
 
 
 @pytest.mark.parametrize("scene", SCENES)

@@ -1,4 +1,4 @@
-"""Motions that keep clear of the body itself: a hand that goes through a thigh, and what is said of it."""
+"""Motions without self-collisions: a hand that passes through a thigh, and the remarks about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAMES = 41
 
 @pytest.fixture(scope="module")
 def through() -> lw.Clip:
-    """A body that sits, and whose left hand goes from outside of its thigh straight through to the inside."""
+    """A sitting body whose left hand moves straight through its thigh, from outside to inside."""
     body = lw.models.human(root="floating")
     start = body.stored_pose("sit")
     hip, knee = (body.forward(start, frame=link)[:3, 3] for link in ("left_thigh", "left_shin"))
@@ -45,7 +45,7 @@ def test_a_hand_that_goes_through_a_thigh_is_led_around_it_without_a_jump(throug
 
 @pytest.fixture(scope="module", params=["clap", "punch"])
 def blow(request) -> lw.Clip:
-    """A body whose hands clap through each other, or whose fist goes through its own trunk, at 30 frames a second."""
+    """A body whose hands clap through each other, or whose fist passes through its trunk, at 30 frames per second."""
     body = lw.models.human(root="floating")
     start = body.stored_pose("stand")
     chest = body.forward(start, frame="chest")[:3, 3]
@@ -63,7 +63,7 @@ def blow(request) -> lw.Clip:
 
 
 def depth_of_hands(clip: lw.Clip) -> float:
-    """Return how deep a hand or forearm is in the rest of the body at most [m], by coal, in frames and between them."""
+    """Return the largest depth of a hand or forearm in the rest of the body [m], by coal, also between frames."""
     shapes = coal_links(clip.linkage)
     arms = {side: [f"{side}_{part}" for part in ("forearm", "wrist", "palm", "fingers")] for side in ("left", "right")}
     pairs = [
@@ -130,7 +130,7 @@ def test_the_command_line_avoids(tmp_path):
 
 
 def test_a_motion_with_more_jerk_than_its_source_is_called_poor():
-    """Shaken by a millimetre and more from frame to frame, as solvers that lose their way do."""
+    """Noise of a millimetre and more between frames, as from a solver that fails."""
     wave = lw.models.motion("human:floating")
     made = retarget_with_report(wave, lw.models.human(height=1.2, root="floating"))
     assert made.report.jerk < SHAKEN

@@ -1,4 +1,4 @@
-"""Joints of a bone fitted to rotations: where going on from the frame before gets stuck, the way back is taken."""
+"""Joints of a bone fitted to rotations: if tracking forwards gets stuck, the fit also runs backwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fingers and twist bones: directions seen from the palm, joints of every kind, turns shared along a limb."""
+"""Fingers and twist bones: directions relative to the palm, joints of all kinds, twist shared along a limb."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def grasp(linkage: lw.Linkage, frames: int = 5) -> lw.Clip:
 
 
 def knuckle_ways(clip: lw.Clip, fingers: dict[str, str]) -> dict[str, np.ndarray]:
-    """Return the way from each joint of a finger to the next, (frames, 3), seen from the left and right palms.
+    """Return the vector from each joint of a finger to the next, (frames, 3), relative to the left and right palms.
 
-    The palm is told by places of knuckles, in the world, frame by frame.
+    The palm's axes follow from positions of knuckles in the world, frame by frame.
     """
     world = clip.forward()
     ways = {}
@@ -165,9 +165,9 @@ def test_twist_bones_share_the_turn_and_move_no_joint():
         k = linkage.drives[linkage.arc_index(joint)].q
         return Rotation.from_quat(result[:, k : k + 4], scalar_first=True).as_rotvec()[:, 0]
 
-    along = 0.07 / 0.28  # of the upper arm, from the shoulder
+    along = 0.07 / 0.28  # share of the upper arm, from the shoulder
     assert turned("upperarm_twist_01_l") == pytest.approx((along - 1.0) * angles)
-    along = 0.16 / 0.26  # of the forearm, whose end has turned with the hand
+    along = 0.16 / 0.26  # share of the forearm, whose end turns with the hand
     assert turned("lowerarm_twist_01_l") == pytest.approx(along * 1.5 * angles - 0.5 * angles)
 
 

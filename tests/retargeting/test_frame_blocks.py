@@ -1,4 +1,4 @@
-"""Long motions: block by block the same is computed as at once, and memory does not hold all links of all frames."""
+"""Long motions: blocks give the same result as a single pass, and memory never has all links of all frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When soles are flat: not on tiptoe, not while the body kneels, not in the air."""
+"""Flat soles: not on tiptoe, not while kneeling, not in the air."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEGS = {"left": 0.86, "right": 0.86}
 
 
 def standing(**moved: tuple[float, float, float]) -> dict[str, np.ndarray]:
-    """Return places of knees and ankles that do not move, some of them elsewhere."""
+    """Return constant positions of knees and ankles, some of them changed."""
     places = {f"{side}_{part}": (0.0, y, z) for side, y in (("left", 0.1), ("right", -0.1)) for part, z in PARTS}
     return {role: np.tile(np.array(at, float), (len(TIMES), 1)) for role, at in (places | moved).items()}
 
@@ -26,7 +26,7 @@ BENT = {"knee": 1.57, "ankle.first": 0.8}
 
 
 def soles(places: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return when soles are flat, from where knees and ankles are."""
+    """Return when soles are flat, from positions of knees and ankles."""
     ankles = {side: Trace.of(places[f"{side}_ankle"], TIMES) for side in LEGS}
     return flat_soles(ankles, {side: upright_shank(places, side) for side in LEGS}, TIMES, LEGS)
 
@@ -49,7 +49,7 @@ def test_feet_of_who_kneels_are_not_flat():
 
 @pytest.fixture(scope="module")
 def kneeling() -> lw.Clip:
-    """Return a figure that kneels, upright and still, its feet stretched out behind it, and waves an arm."""
+    """Return a body that kneels upright, its feet stretched out behind it, and waves an arm."""
     human = lw.models.human(root="floating")
     still = {f"{side}_{joint}": value for side in ("left", "right") for joint, value in BENT.items()} | {"root.z": 0.5}
     waves = [{"left_shoulder.ry": -0.5 * np.sin(3.0 * t)} for t in TIMES]

@@ -1,4 +1,4 @@
-"""Long motions are retargeted in stretches: as in one go, without seams, in memory that does not grow with them."""
+"""Long motions are retargeted in stretches: the same result as at once, without seams, in constant memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def exercised(frames: int) -> lw.Clip:
 
 @pytest.fixture
 def in_pieces(monkeypatch):
-    """Let motions of more than 100 frames be done in stretches of 400."""
+    """Use stretches of 400 frames for motions of more than 100."""
 
     def now() -> None:
         for module in (onto_bodies, onto_quadrupeds):
@@ -57,7 +57,7 @@ def both_ways(motion, target, in_pieces):
 
 
 def check_same(whole, pieces, tolerance):
-    """Compare two ways: links, contacts, the largest step of a joint, and what the report says."""
+    """Compare two results: links, contacts, the largest step of a joint, and the report."""
     linkage = whole.clip.linkage
     one, other = (linkage.forward(made.clip.poses).array for made in (whole, pieces))
     assert np.abs(one - other).max() < tolerance
@@ -81,7 +81,7 @@ def check_same(whole, pieces, tolerance):
 def test_a_body_moves_in_stretches_as_in_one_go(kind, in_pieces):
     target = lw.models.human(height=1.2, root="floating") if kind == "child" else humanoids.humanoid(kind)
     whole, pieces = both_ways(exercised(1300), target, in_pieces)
-    check_same(whole, pieces, 1e-3)  # a contact that outlasts a stretch stands where its first seconds are
+    check_same(whole, pieces, 1e-3)  # a contact longer than a stretch stays where it started
     near = np.abs(whole.clip.poses - pieces.clip.poses).max(axis=1)
     assert np.median(near) < 1e-9
 
@@ -90,7 +90,7 @@ HANDS = [f"{side}_{part}" for side in ("left", "right") for part in ("forearm", 
 
 
 def test_a_body_keeps_clear_in_stretches_as_in_one_go(in_pieces):
-    """Most frames are nearer than the margin without it; hands are on their way around hips where stretches meet."""
+    """Without avoidance, most frames violate the margin; hands pass the hips where stretches meet."""
     motion, child = exercised(800), lw.models.human(height=1.2, root="floating")
     avoid = lw.Avoid(margin=0.04, links=HANDS)
     bare = lw.retarget(motion, child)
@@ -108,7 +108,7 @@ def test_a_body_keeps_clear_in_stretches_as_in_one_go(in_pieces):
 
 
 def test_a_stretch_leaves_what_is_known_of_its_first_frames(in_pieces):
-    """Where something is in the way, the next stretch goes on from the last; it does not go back."""
+    """With avoidance, the next stretch continues from the last one instead of starting earlier."""
     motion, child = exercised(40), lw.models.human(height=1.2, root="floating")
     made = retarget_with_report(motion, child, avoid=lw.Avoid(margin=0.04, links=HANDS))
     known = made.plan.poses[:10] + 0.01
@@ -167,7 +167,7 @@ def test_frames_in_a_file_are_what_they_were_and_leave_nothing_behind(tmp_path, 
     filed.save(tmp_path / "c.bvh")
     assert (tmp_path / "b.bvh").read_bytes() == (tmp_path / "c.bvh").read_bytes()
     assert frame_files.is_in_file(replace(filed, name="b").poses)
-    del filed  # on Windows its file has a name
+    del filed  # on Windows its file can only be deleted afterwards
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bvh", "b.bvh", "c.bvh"]
 
 
@@ -205,7 +205,7 @@ peaks = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs
 
 
 def repeated(folder: Path, frames: int) -> Path:
-    """Write a motion of so many frames, the same hundreds of them again and again; return the file."""
+    """Write a motion that repeats the same few hundred frames up to a number of frames; return the file."""
     exercised(500).save(folder / "once.bvh")
     head, motion = (folder / "once.bvh").read_text(encoding="utf-8").split("MOTION")
     first, step, *lines = motion.strip().splitlines(keepends=True)
@@ -218,7 +218,7 @@ def repeated(folder: Path, frames: int) -> Path:
 
 
 def peak_memory(folder: Path, target: str, counts: tuple[int, ...]) -> list[int]:
-    """Return the most memory [KB] that a process takes for each of some motions, from file to file."""
+    """Return the peak memory [KB] of a process for each of some motions, from file to file."""
     files = [repeated(folder, count) for count in counts]
     runs = [children.run([sys.executable, "-c", MEMORY, target, file], check=True) for file in files]
     return [int(run.stdout.split()[-1]) for run in runs]
@@ -227,7 +227,7 @@ def peak_memory(folder: Path, target: str, counts: tuple[int, ...]) -> list[int]
 @peaks
 @pytest.mark.parametrize("way", ["arm", pytest.param("command", marks=pytest.mark.slow)])
 def test_memory_for_an_arm_hardly_grows_with_the_frames(way, tmp_path):
-    """Frames that are held take 1.5 KB each and more."""
+    """Frames in memory would take at least 1.5 KB each."""
     short, long = peak_memory(tmp_path, way, (10_000, 20_000))
     assert long < short + 10_000 * 0.5
 
@@ -235,7 +235,7 @@ def test_memory_for_an_arm_hardly_grows_with_the_frames(way, tmp_path):
 @peaks
 @pytest.mark.slow
 def test_memory_for_a_body_does_not_grow_with_the_frames(tmp_path):
-    """Frames that are held take 5.4 KB each; allocators of some versions of Python vary by 1 KB."""
+    """Frames in memory would take 5.4 KB each; allocators of some versions of Python vary by 1 KB."""
     short, long = peak_memory(tmp_path, "body", (5_000, 10_000))
     assert long < short + 5_000 * 1.5
 

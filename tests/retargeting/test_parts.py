@@ -1,4 +1,4 @@
-"""Layers: parts of a body by name, motions laid over others or added to them, on the command line too."""
+"""Layers: parts of a body by name, motions that replace or add to others, also on the command line."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_additive_layers_add_turns_to_turns():
     one, two = (Rotation.from_quat(c.poses[:, :4], scalar_first=True) for c in (base, over))
     wanted = one * two[0].inv() * two
     assert Rotation.from_quat(both.poses[:, :4], scalar_first=True).as_matrix() == pytest.approx(wanted.as_matrix())
-    assert both.poses[:, 4] == pytest.approx([0.2, 0.5, 1.0])  # the last is brought within its limit
+    assert both.poses[:, 4] == pytest.approx([0.2, 0.5, 1.0])  # the last is clamped to its limit
     nothing = lw.layer(base, still(over), additive=True)
     assert nothing.poses == pytest.approx(base.poses)
     from_zero = lw.layer(base, over, additive=True, joints=["bend"], reference=arm.neutral())

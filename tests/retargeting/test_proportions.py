@@ -1,4 +1,4 @@
-"""Bodies of other proportions: bones keep their lengths and directions; feet that hang on the root go along."""
+"""Bodies of other proportions: bones keep their lengths and directions; feet that are children of the root move too."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def figure(
 
     Args:
         hips: Half the width of its hips.
-        back: How far the origin of its hips is behind the hip joints.
-        elbow: Where its elbows are, between shoulders at 0.18 and hands at 0.72.
-        sliding: Whether every bone slides as well as turns, as in files of some motion capture.
-        apart: Whether its feet hang on the root, and its legs end in nodes without a bone.
+        back: Distance of the origin of its hips behind the hip joints.
+        elbow: Position of its elbows, between shoulders at 0.18 and hands at 0.72.
+        sliding: Whether every bone also translates, as in files of some capture systems.
+        apart: Whether its feet are children of the root, and its legs end in nodes without a bone.
     """
     places = {role: at for role, (_, at) in BODY.items() if role[-1] not in "123"}
     for side, out in (("left", 1.0), ("right", -1.0)):
@@ -48,7 +48,7 @@ def figure(
 
 
 def off(outcome, part: str) -> float:
-    """Return by how many degrees limbs are off, the worst of those named."""
+    """Return the largest error of the directions of some limbs [degrees]."""
     return max(np.degrees(error.mean) for limb, error in outcome.report.limbs.items() if part in limb)
 
 
@@ -74,7 +74,7 @@ def test_the_trunk_points_as_the_source_s_does_wherever_the_origin_of_the_hips_i
 
 
 def test_toes_are_raised_until_their_tips_are_on_the_ground():
-    """The angle in closed form, against turning them in small steps; tips that point down or never touch, too."""
+    """The angle in closed form, compared with small steps; also for tips that point down or never touch."""
     rng = np.random.default_rng(5)
     tips = np.array([[0.06, -0.04, -0.02], [0.06, 0.04, -0.02], [0.05, 0.0, 0.02], [-0.01, 0.0, -0.09]])
     heights = rng.uniform(0.0, 0.08, 40)

@@ -1,4 +1,4 @@
-"""Four-legged figures: roles by name and shape, a gait given from one to another, and what is refused."""
+"""Four-legged bodies: roles by name and shape, a retargeted gait, and refused bodies."""
 
 from __future__ import annotations
 

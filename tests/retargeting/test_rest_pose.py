@@ -1,4 +1,4 @@
-"""The pose in which a file rests does not matter: anatomy is told from what is seen."""
+"""The rest pose of a file does not matter: anatomy is determined from the motion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIGURES = ("walk", "run", "march", "dance")
 
 
 def angles(first: lw.Clip, second: lw.Clip) -> np.ndarray:
-    """Return by how much the links of two clips of one linkage are turned against each other [degrees]."""
+    """Return the angles between the links of two clips of one linkage [degrees]."""
     trace = np.einsum("tlij,tlij->tl", *(clip.forward().array[..., :3, :3] for clip in (first, second)))
     return np.degrees(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0)))
 
@@ -43,7 +43,7 @@ def test_a_motion_that_is_written_again_is_the_same_motion(turned):
 @pytest.mark.parametrize("frame", [7, -1])
 def test_any_frame_may_be_the_rest_pose(name, frame):
     clip, human = recorded(name), lw.models.human()
-    first = "keep"  # a first frame that was a pose of its own is none where the rest pose is another
+    first = "keep"  # its first frame is not recognised as a T-pose if the rest pose differs
     plain = lw.retarget(clip, human, first=first)
     other = lw.retarget(rewritten(clip, frame, turned=True), human, first=first)
     assert angles(plain, other).max() < 1.0
@@ -52,7 +52,7 @@ def test_any_frame_may_be_the_rest_pose(name, frame):
 @pytest.mark.parametrize("name", FIGURES)
 def test_bones_point_as_those_of_the_source_do(name):
     clip = recorded(name)
-    figure = recorded("march").linkage  # whose arms rest hanging down, and have no limits
+    figure = recorded("march").linkage  # its arms hang down at rest, and have no limits
     outcome = retarget_with_report(rewritten(clip, 20, turned=True), figure, first="keep")
     source = recognise(clip.linkage)
     for start, end in (("shoulder", "elbow"), ("elbow", "hand"), ("hip", "knee"), ("knee", "ankle")):
@@ -65,7 +65,7 @@ def test_bones_point_as_those_of_the_source_do(name):
             assert apart.mean() < 8.0, (side, start)
 
 
-# The pose that is given
+# A given pose
 
 
 def test_a_frame_a_pose_or_a_t_pose_may_tell_what_the_source_is_like():
@@ -103,7 +103,7 @@ def test_a_target_that_rests_in_a_step_is_known_by_another_pose():
 
 
 def turned_apart(first: lw.Clip, second: lw.Clip, name: str) -> np.ndarray:
-    """Return by how much more a link turns from its first frame on in one clip than in another [degrees]."""
+    """Return the difference of a link's rotation since the first frame between two clips [degrees]."""
     turns = [clip.forward(frame=name)[:, :3, :3] for clip in (first, second)]
     turns = [turn @ turn[0].T for turn in turns]
     trace = np.einsum("tij,tij->t", *turns)
@@ -113,14 +113,14 @@ def turned_apart(first: lw.Clip, second: lw.Clip, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", FIGURES)
 def test_onto_its_own_skeleton_a_motion_stays_as_it_is(name):
     clip = recorded(name)
-    quaternions = without_angles(clip.linkage)  # the same skeleton, its turns held otherwise
+    quaternions = without_angles(clip.linkage)  # the same skeleton with quaternions
     for linkage in (clip.linkage, quaternions):
         made = retarget_with_report(clip, linkage, first="keep").clip
         assert np.abs(made.forward().array - clip.forward().array).max() < 1e-9
 
 
 def test_people_of_one_system_share_what_the_motion_tells():
-    clip = rewritten(recorded("run"), 50)  # rests in the middle of a step, and so does the taller one
+    clip = rewritten(recorded("run"), 50)  # its rest pose, and that of the taller body, is in mid-step
     joints = [clip.linkage.joint(name) for name in clip.linkage.joints]
     longer = {
         joint.name: {"placement": transform(1.2 * joint.placement[:3, 3], joint.placement[:3, :3])}
@@ -140,7 +140,7 @@ def test_people_of_one_system_share_what_the_motion_tells():
 
 
 def test_a_character_is_known_by_the_pose_its_skin_was_bound_in(tmp_path):
-    """The nodes rest in the middle of a dance; the skin was bound in a T-pose, in which another file rests."""
+    """The nodes rest in mid-dance; the skin was bound in a T-pose, which is the rest pose of another file."""
     write_character(tmp_path / "bound.gltf")
     document = json.loads((tmp_path / "bound.gltf").read_text(encoding="utf-8"))
     rng = np.random.default_rng(0)
@@ -156,7 +156,7 @@ def test_a_character_is_known_by_the_pose_its_skin_was_bound_in(tmp_path):
 
 
 def test_knees_that_were_fitted_too_straight_fold_back_all_the_same():
-    """A person stands with knees that bend forward by ten degrees, as some fits have them."""
+    """The body stands with knees that bend forward by ten degrees, as in some fits."""
     march = recorded("march")
     figure, height = march.linkage, march.linkage.coordinate_index["Hips.y"]
     pose = 0.0 * march.poses[0]
@@ -174,7 +174,7 @@ def test_knees_that_were_fitted_too_straight_fold_back_all_the_same():
 
 
 def test_a_source_that_never_stands_is_told_apart(tmp_path):
-    """Most likely its file was read with the wrong axis up."""
+    """Most likely the file was read with the wrong up axis."""
     path = write("walk", tmp_path)
     outcomes = [retarget_with_report(lw.load_clip(path, up=up), lw.models.human()) for up in ("y", "x")]
     assert outcomes[0].remarks == ()

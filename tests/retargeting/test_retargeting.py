@@ -1,4 +1,4 @@
-"""Motions of one figure given to another: what is kept, what is scaled, what is refused."""
+"""Retargeting from one body to another: what is kept, what is scaled, what is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMBS += [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("hip", 
 
 @pytest.fixture(scope="module")
 def walk() -> lw.Clip:
-    """Return two steps of a walk that gets ahead as fast as its feet go back, 60 frames a second."""
+    """Return two steps of a walk whose root moves at the speed of its feet, at 60 frames per second."""
     still = lw.models.motion("human:floating")
     keys = [(float(t), q) for t, q in zip(still.times, still.poses, strict=True) if t <= 1.3]
     clip = lw.interpolate(still.linkage, keys, fps=60, kind="cubic")
@@ -44,7 +44,7 @@ def walk() -> lw.Clip:
 
 
 def t_posed(*, euler: str | None, turn: float = 0.0, size: float = 1.0) -> lw.Linkage:
-    """Return a figure of ball joints that rests with its arms stretched out, and faces a direction."""
+    """Return a body of ball joints in a T-pose that faces a direction."""
     parts = [("hips", None, (0, 0, 1.0)), ("chest", "hips", (0, 0, 0.3)), ("head", "chest", (0, 0, 0.3))]
     for side, sign in (("left", 1), ("right", -1)):
         parts += [
@@ -77,7 +77,7 @@ def angles_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def with_t_pose_first(clip: lw.Clip) -> lw.Clip:
-    """Return a motion with a first frame more: standing, arms stretched out, away from where the motion begins."""
+    """Return a motion with an additional first frame: a T-pose, away from the start of the motion."""
     linkage = clip.linkage
     arms = {"left_shoulder": (1.5, 0.0, 0.0), "right_shoulder": (-1.5, 0.0, 0.0), "left_elbow": 0.0, "right_elbow": 0.0}
     pose = linkage.pose(arms, base="stand")
@@ -87,14 +87,14 @@ def with_t_pose_first(clip: lw.Clip) -> lw.Clip:
 
 
 def test_a_motion_onto_its_own_figure_stays_what_it_is(walk):
-    """To the last digit, unless smoothing or contacts are asked for: then it is put on the ground as any other."""
+    """Exactly, unless smoothing or contacts are requested; then it is placed on the ground like any other."""
     outcome = retarget_with_report(walk, lw.models.human())
     assert (outcome.clip.poses == walk.poses).all()
     assert "own skeleton" in outcome.remarks[0]
     solved = retarget_with_report(walk, lw.models.human(), smooth=0.0, contacts=Thresholds())
     for name in ("left_palm", "right_palm", "head"):
         apart = solved.clip.forward(frame=name)[:, :3, 3] - walk.forward(frame=name)[:, :3, 3]
-        level = apart - np.median(apart, axis=0)  # it is put on the ground, which moves all of it
+        level = apart - np.median(apart, axis=0)  # placing it on the ground moves everything
         assert np.linalg.norm(level, axis=1).max() < 0.03
     assert solved.report.scale == pytest.approx(1.0)
     roles = solved.source.roles
@@ -112,7 +112,7 @@ def test_planted_feet_stay_and_hands_limits_and_calm_are_kept(walk, height):
     assert made.outside == made.flips == 0
     assert (clip.poses >= clip.linkage.lower).all()
     assert (clip.poses <= clip.linkage.upper).all()
-    for side in SIDES:  # measured here once more: where the source stands, the target's ball of the foot is at rest
+    for side in SIDES:  # independent check: where the source stands, the ball of the target's foot rests
         planted = find_contacts(walk.forward(frame=f"{side}_ball")[:, :3, 3], walk.times, leg=0.855)
         places = clip.forward(frame=f"{side}_ball")[:, :3, 3]
         for first, last in runs(planted):
@@ -159,7 +159,7 @@ def test_how_joints_store_rotations_changes_nothing(walk, euler):
     assert angles.linkage.root.articulation.euler == euler
     for name in angles.linkage.links:
         assert angles.forward(frame=name) == pytest.approx(plain.forward(frame=name), abs=1e-9)
-    assert np.abs(np.diff(angles.poses, axis=0)).max() < 1.0  # angles go on from frame to frame
+    assert np.abs(np.diff(angles.poses, axis=0)).max() < 1.0  # angles are continuous
 
 
 def test_angles_with_limits_stay_angles():
@@ -253,7 +253,7 @@ def test_few_poses_far_apart_in_time_are_all_part_of_the_motion(walk):
         assert len(lw.retarget(clip, lw.models.human())) == len(clip)
 
 
-# What is refused
+# Refused input
 
 
 def test_wrong_input_is_explained(walk):
@@ -304,7 +304,7 @@ def test_a_map_can_be_written_edited_and_given_back(walk, tmp_path):
     write_map(path, skeleton, lw.models.panda())
     text = path.read_text(encoding="utf-8")
     assert "  left_hand: left_palm  # by name" in text
-    assert "  # left_hand:" in text  # that of the arm, to be filled in
+    assert "  # left_hand:" in text  # a role of the arm, for the user to fill in
     read = read_map(path)
     assert read["source"] == {**skeleton.roles, **skeleton.fingers}
     path.write_text(text.replace("left_hand: left_palm", "left_hand: left_fingers"), encoding="utf-8")
@@ -396,7 +396,7 @@ def test_libraries_leave_out_or_keep_first_frames_alike(walk, tmp_path, monkeypa
         assert len(lw.load_clip(f"{folder}/walk.bvh")) == len(walk) + more
 
 
-# The parts
+# Parts
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
@@ -454,7 +454,7 @@ def test_goal_tracks_are_solved_as_their_goals_are(walk):
     assert poses == pytest.approx(walk.poses[:frames], abs=0.02)
 
 
-# Captures, and robots of others
+# Captures, and other robots
 
 
 @pytest.mark.parametrize("name", ["walk", "run", "march"])

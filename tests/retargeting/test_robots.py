@@ -31,7 +31,7 @@ def test_roles_come_from_joints(name):
         assert skeleton.reasons[f"left_{part}"] == "joints"
         assert skeleton.place(f"left_{part}") == pytest.approx(place, abs=NEAR)
         assert skeleton.place(f"right_{part}") == pytest.approx(np.multiply(place, (1, -1, 1)), abs=NEAR)
-    rng = np.random.default_rng(1)  # joints of the body keep their distances whatever the joints of the robot do
+    rng = np.random.default_rng(1)  # distances of body joints do not depend on the pose
     poses = linkage.integrate(linkage.neutral(), 0.3 * rng.standard_normal((20, linkage.nv)))
     for start, end in (("shoulder", "elbow"), ("hip", "knee"), ("knee", "ankle")):
         ends = [skeleton.path(f"left_{part}", poses) for part in (start, end)]
@@ -53,7 +53,7 @@ def test_elbows_fold_forward_and_knees_back(name):
                 pose[drive.q] = value
                 top, end = (skeleton.path(f"{side}_{part}", pose) for part in ends)
                 far.append(np.linalg.norm(end - top))
-            assert far[1] < far[0]  # the end of the hinge's way is the folded one
+            assert far[1] < far[0]  # the end of the joint's range is the folded one
 
 
 def test_a_map_still_wins():
@@ -67,7 +67,7 @@ def test_a_map_still_wins():
 
 
 def ahead(clip: lw.Clip) -> lw.Clip:
-    """Return a walk that gets ahead as fast as its lower foot goes back."""
+    """Return a walk whose root moves at the speed of its lower foot."""
     feet = np.stack([clip.forward(frame=f"{side}_foot")[:, :3, 3] for side in SIDES])
     speeds = np.gradient(feet[..., 0], clip.times, axis=1)[feet[..., 2].argmin(axis=0), np.arange(len(clip))]
     poses = clip.poses.copy()
@@ -81,7 +81,7 @@ def walk() -> lw.Clip:
 
 
 def directions(skeleton, clip: lw.Clip) -> np.ndarray:
-    """Return unit ways of all bones of arms and legs over a clip, (bones, frames, 3)."""
+    """Return unit directions of all bones of arms and legs over a clip, (bones, frames, 3)."""
     ways = []
     for side in SIDES:
         for start, end in BONES:
@@ -100,7 +100,7 @@ def test_a_robot_walks_as_the_source_does(walk, name):
     assert (clip.poses <= clip.linkage.upper + 1e-9).all()
     assert outcome.report.slide < 0.002
     lowest = []
-    for side in SIDES:  # the corners of the box that is its foot, measured here once more
+    for side in SIDES:  # independent check with the corners of the foot's box
         link = outcome.target.body(f"{side}_ankle")
         world = clip.forward(frame=link)
         corners = _corners(robot)
@@ -114,7 +114,7 @@ def test_a_robot_walks_as_the_source_does(walk, name):
 
 
 def test_an_arm_on_three_axes_points_where_it_can_and_leaves_the_legs_alone(walk):
-    """Two axes at the shoulder point the upper arm; its hand is no goal that would pull at the body."""
+    """Two shoulder axes set the direction of the upper arm; the hand is not a goal, which would pull at the body."""
     robot = humanoid("unitree_g1")
     for side in SIDES:
         robot = robot.freeze(f"{side}_shoulder_yaw", at=0.0)

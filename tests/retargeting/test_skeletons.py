@@ -1,4 +1,4 @@
-"""Roles of links: from names, from shape, and as given."""
+"""Roles of links: from names, from shape, and given by the user."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def test_a_human_has_every_role():
     assert skeleton.has_legs
     assert skeleton.forward == pytest.approx([1, 0, 0])
     assert skeleton.up == pytest.approx([0, 0, 1])
-    assert skeleton.body("left_elbow") == "left_wrist"  # the forearm rolls: its bone is what the hand hangs on
+    assert skeleton.body("left_elbow") == "left_wrist"  # the forearm rolls: its bone is the parent of the hand
     assert skeleton.length("left_hip", "left_knee", "left_ankle") == pytest.approx(0.43 + 0.425)
 
 
 def nameless(linkage: lw.Linkage, turn: float = 0.0) -> lw.Linkage:
-    """Return a linkage whose names say nothing, turned about z."""
+    """Return a linkage with meaningless names, rotated about z."""
     links = {name: {"name": f"n{k}"} for k, name in enumerate(linkage.links)}
     joints = {name: {"name": f"j{k}"} for k, name in enumerate(linkage.joints)}
     frames = [
@@ -150,7 +150,7 @@ ROBOTS = {
 
 
 def numbered() -> lw.Linkage:
-    """Return a figure whose limbs are numbered from the trunk outwards, as some exporters of glTF name them."""
+    """Return a body whose limbs are numbered from the trunk outwards, in the style of some glTF exporters."""
     b = lw.Builder("figure", base="torso_joint_1", root=lw.Floating())
     b.ball("s2", "torso_joint_2", at=(0, 0, 0.2)).ball("s3", "torso_joint_3", at=(0, 0, 0.2))
     b.ball("n1", "neck_joint_1", at=(0, 0, 0.2)).ball("n2", "neck_joint_2", at=(0, 0, 0.1))

@@ -1,8 +1,8 @@
-"""Chaos: runs over a dataset that are killed, damaged, mended and resumed at random end as a clean run does.
+"""Chaos test of datasets: runs that are killed, damaged, repaired and resumed at random end like a clean run.
 
-Every run is a process of its own, which is killed at any moment (SIGKILL): while it starts, plans, solves, writes or
-ends. Between runs, parts, records and inputs are damaged and mended. A run that does not go on must say why. The suite
-has a few rounds of it, without processes; this script has as many as one likes:
+Every run is a separate process, killed at a random moment (SIGKILL): while it starts, plans, solves, writes or ends.
+Between runs, parts, records and inputs are damaged and repaired. A run that refuses to continue must give a reason. The
+suite runs a few rounds without processes; this script runs any number:
 
     python tests/scale/chaos.py --rounds 200 [--seed 0] [--rows 4000]
 """
@@ -39,16 +39,16 @@ sys.exit(0 if result.complete else f"incomplete: {result.missing[0].reason if re
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return what is in the files below a folder; a lock of a killed run is none of them."""
+    """Return the content of the files below a folder, without the lock of a killed run."""
     found = (path for path in folder.rglob("*") if path.is_file() and path.name not in ("_lock", "_at_work"))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
-# What may happen to a file
+# Damage to a file
 
 
 def flip(path: Path, rng: random.Random) -> None:
-    """Change one bit."""
+    """Flip one bit."""
     data = bytearray(path.read_bytes())
     if data:
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
@@ -56,7 +56,7 @@ def flip(path: Path, rng: random.Random) -> None:
 
 
 def zero(path: Path, rng: random.Random) -> None:
-    """Lose 64 bytes, as a bad sector does."""
+    """Zero 64 bytes, like a bad sector."""
     data = bytearray(path.read_bytes())
     at = rng.randrange(len(data) // 2 + 1)
     data[at : at + 64] = bytes(len(data[at : at + 64]))
@@ -64,18 +64,18 @@ def zero(path: Path, rng: random.Random) -> None:
 
 
 def cut(path: Path, rng: random.Random) -> None:
-    """Lose the end."""
+    """Truncate the file."""
     path.write_bytes(path.read_bytes()[: rng.randrange(100)])
 
 
 def swap(path: Path, rng: random.Random) -> None:
-    """Hold what another file holds."""
+    """Replace the content by that of another file."""
     others = sorted(other for other in path.parent.iterdir() if other.is_file())
     path.write_bytes(rng.choice(others).read_bytes())
 
 
 def lose(path: Path, _rng: random.Random) -> None:
-    """Be gone."""
+    """Delete the file."""
     path.unlink()
 
 
@@ -83,12 +83,12 @@ DAMAGES = (flip, zero, cut, swap, lose)
 
 
 class Chaos:
-    """A dataset, a clean run over it, and one that has no luck.
+    """A dataset, a clean run over it, and a run that is damaged.
 
     Args:
-        folder: Where all of it lies.
-        rows: How many goals.
-        seed: Where bad luck comes from.
+        folder: Folder for all files.
+        rows: Number of goals.
+        seed: Seed of the damage.
     """
 
     def __init__(self, folder: Path, rows: int, seed: int) -> None:
@@ -110,7 +110,7 @@ class Chaos:
         self.clean = contents(folder / "clean")
 
     def run(self, out: Path, kill_after: float | None = None) -> str:
-        """Run until the end, or until it is killed; return how it ended."""
+        """Run to the end or until it is killed; return how it ended."""
         words = [sys.executable, "-c", RUN, str(self.goals), str(out), str(BLOCK)]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
         try:
@@ -127,7 +127,7 @@ class Chaos:
         return end
 
     def harm(self) -> None:
-        """Damage some of what was written and read, and mend some of what was read."""
+        """Damage some outputs and inputs, and repair some inputs."""
         if self.rng.random() < 0.3:
             shutil.rmtree(self.out, ignore_errors=True)
             self.seen["begun anew"] += 1
@@ -145,15 +145,15 @@ class Chaos:
             self.mend()
 
     def mend(self) -> None:
-        """Put the inputs back."""
+        """Restore the inputs."""
         for name, data in self.originals.items():
             (self.goals / name).write_bytes(data)
 
     def end(self) -> list[str]:
-        """Mend the inputs, run to the end, and return the names of what is not as a clean run has it."""
+        """Restore the inputs, run to the end, and return the names of files that differ from the clean run."""
         self.mend()
         ended = self.run(self.out)
-        if ended.startswith("refused: "):  # its manifest or a stray file is damaged: it says so, and begins anew
+        if ended.startswith("refused: "):  # the manifest is damaged, or there is a stray file: start again
             self.seen["refused at the end, begun anew"] += 1
             shutil.rmtree(self.out)
             ended = self.run(self.out)
@@ -182,7 +182,7 @@ def main() -> None:
             chaos.seen[f"round {ended.partition(':')[0]}"] += 1
             if number % given.every == 0 or number == given.rounds:
                 if wrong := chaos.end():
-                    raise SystemExit(f"round {number}, seed {given.seed}: not as a clean run has them: {wrong}")
+                    raise SystemExit(f"round {number}, seed {given.seed}: different from the clean run: {wrong}")
                 chaos.seen["end compared: identical"] += 1
                 print(f"{number} rounds: {dict(sorted(chaos.seen.items()))}", flush=True)
 

@@ -1,9 +1,8 @@
-"""Datasets in real stores: S3, Azure and Google's, each by a server of its protocol on this computer.
+"""Datasets in cloud stores (S3, Azure, Google), each emulated by a server of its protocol on this machine.
 
-What is tried is what a producer meets: goals in nested folders of a bucket, answers in another, a run that is killed
-and resumed, two at once, a damaged part, a bucket that is not there, no permission. What ends well must be, byte for
-byte, what a run in a local folder makes; what does not must be refused in a sentence. It is run by hand, for the
-servers are large:
+Covers what producers of data meet: goals in nested folders of a bucket, answers in another, a run that is killed and
+resumed, two concurrent runs, a damaged part, a missing bucket, no permission. Successful runs must be byte-identical to
+a run in a local folder; all others must be refused with a message. Run it by hand, since the servers are large:
 
     pip install 'moto[server]' s3fs adlfs gcsfs gcp-storage-emulator && npm install --prefix FOLDER azurite
     python tests/scale/stores.py s3 gs az [--azurite FOLDER]
@@ -44,7 +43,7 @@ except lw.errors.LinkworkError as error:
     sys.exit(f"refused: {error}")
 sys.exit(0 if result.complete else "incomplete")
 """
-AZURITE = (  # the account that Azurite has by default, which is no secret
+AZURITE = (  # Azurite's default account, which is public
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsu"
     "Fq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;"
 )
@@ -54,7 +53,7 @@ AZURITE = (  # the account that Azurite has by default, which is no secret
 
 
 def free_port() -> int:
-    """Return a port that nobody has."""
+    """Return an unused port."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
@@ -62,7 +61,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def served(command: list[str], port: int, environment: dict[str, str] | None = None) -> Iterator[None]:
-    """Run a server until it is no longer needed."""
+    """Run a server during a block."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         for _ in range(600):
@@ -78,7 +77,7 @@ def served(command: list[str], port: int, environment: dict[str, str] | None = N
 
 @contextlib.contextmanager
 def s3(_options: argparse.Namespace) -> Iterator[str]:
-    """Serve S3 by moto."""
+    """Serve S3 with moto."""
     port = free_port()
     os.environ |= {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "test"}
     os.environ |= {"AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -88,7 +87,7 @@ def s3(_options: argparse.Namespace) -> Iterator[str]:
 
 @contextlib.contextmanager
 def gs(_options: argparse.Namespace) -> Iterator[str]:
-    """Serve Google's store by its emulator in Python."""
+    """Serve Google's store with its emulator in Python."""
     port = free_port()
     os.environ |= {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{port}", "GOOGLE_CLOUD_PROJECT": "test"}
     code = "from gcp_storage_emulator.__main__ import main; main()"
@@ -98,7 +97,7 @@ def gs(_options: argparse.Namespace) -> Iterator[str]:
 
 @contextlib.contextmanager
 def az(options: argparse.Namespace) -> Iterator[str]:
-    """Serve Azure's blobs by Azurite."""
+    """Serve Azure's blobs with Azurite."""
     port, folder = free_port(), options.azurite
     os.environ["AZURE_STORAGE_CONNECTION_STRING"] = AZURITE.format(port=port)
     server = ["node", f"{folder}/node_modules/azurite/dist/src/blob/main.js", "--inMemoryPersistence"]
@@ -109,15 +108,15 @@ def az(options: argparse.Namespace) -> Iterator[str]:
 SERVERS = {"s3": s3, "gs": gs, "az": az}
 
 
-# What is tried
+# The trials
 
 
 class Trials:
-    """One store, and what is tried in it.
+    """The trials of one store.
 
     Args:
-        scheme: How its URLs begin.
-        folder: A local folder with goals, and a clean run of them.
+        scheme: Scheme of its URLs.
+        folder: A local folder with goals and a clean run.
     """
 
     def __init__(self, scheme: str, folder: Path) -> None:
@@ -134,20 +133,20 @@ class Trials:
         self.clean = contents(folder / "clean")
 
     def stored(self, where: str) -> dict[str, bytes]:
-        """Return what is in a folder of the store."""
+        """Return the files in a folder of the store."""
         self.system.invalidate_cache()
         path = where.partition("://")[2]
         found = {name[len(path) + 1 :]: self.system.cat_file(name) for name in self.system.find(path)}
         return {name: data for name, data in found.items() if name not in ("_lock", "_at_work")}
 
     def run(self, *words: str) -> subprocess.Popen[str]:
-        """Begin a run in a process of its own."""
+        """Start a run in a separate process."""
         return subprocess.Popen(
             [sys.executable, "-c", RUN, *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
         )
 
     def check_same(self, where: str) -> None:
-        """Raise unless a folder of the store holds what the clean run made."""
+        """Raise unless a folder of the store equals the clean run."""
         found = self.stored(where)
         differ = [name for name in self.clean.keys() | found.keys() if self.clean.get(name) != found.get(name)]
         if differ:
@@ -228,7 +227,7 @@ class Trials:
         )
 
     def no_permission(self) -> str:
-        """Nobody knows this caller; Google's emulator asks nobody for anything."""
+        """Use unknown credentials; Google's emulator does not check any."""
         if self.scheme == "gs":
             return "not tried"
         strict, environment = free_port(), dict(os.environ)
@@ -283,7 +282,7 @@ TRIALS = (
 
 
 def refused(*calls: Callable[[], object]) -> str:
-    """Return what is said where calls are refused; raise if one is not, or not in a sentence."""
+    """Return the messages of refused calls; raise if a call succeeds or its message is not a sentence."""
     said = []
     for call in calls:
         try:
@@ -298,12 +297,12 @@ def refused(*calls: Callable[[], object]) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return what is in the files below a folder."""
+    """Return the content of the files below a folder."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def prepared(folder: Path) -> None:
-    """Write goals in nested folders, and a clean run of them."""
+    """Write goals to nested folders, and run them once."""
     rng = np.random.default_rng(0)
     places = rng.uniform(-32.0, 32.0, (ROWS, 2))
     table = pa.table({"x": places[:, 0], "y": places[:, 1], "name": [f"goal {k}" for k in range(ROWS)]})

@@ -1,4 +1,4 @@
-"""Answers in every format: their own libraries open them, number by number the same, and damage is found and mended."""
+"""Answers in every format: readable by its own library with identical numbers; damage is found and repaired."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def goals(tmp_path_factory):
-    """Three files whose rows fit into no blocks."""
+    """Three files whose rows do not fill whole blocks."""
     folder = tmp_path_factory.mktemp("formats") / "goals"
     folder.mkdir()
     for k, count in enumerate((30, 12, 41)):
@@ -61,7 +61,7 @@ def goals(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(goals):
-    """What a run makes of them in each format."""
+    """The result of a run in each format."""
     for name in FORMATS:
         pytest.importorskip(FORMATS[name].package or "pyarrow")
         result = solve(goals, goals.parent / name, format=name)
@@ -96,7 +96,7 @@ def test_zarr_opens_one_group(made, table):
     assert_array_equal(np.where(group["mark"][:] == least, np.nan, group["mark"][:]), table["mark"])
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # webdataset leaves files to the garbage collector
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # webdataset leaves files open
 def test_webdataset_reads_samples(made, table):
     wds = pytest.importorskip("webdataset")
     parts = [f"file:{path}" for path in sorted((made / "webdataset").glob("part-*.tar"))]
@@ -112,7 +112,7 @@ def test_webdataset_reads_samples(made, table):
 
 
 def test_datasets_of_hugging_face_load_the_folder(made, table, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # nothing is looked for elsewhere
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # no downloads
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     datasets = pytest.importorskip("datasets")
     loaded = datasets.load_dataset(str(made / "huggingface"), cache_dir=str(tmp_path))["train"]
@@ -125,7 +125,7 @@ def test_the_card_of_hugging_face_names_the_parts_alone(made):
     assert card.startswith("---\nconfigs:\n- config_name: default\n  data_files: part-*.parquet\n")
     assert "| `q.j1` | double |" in card
     same = {n for n, data in contents(made / "parquet").items() if contents(made / "huggingface").get(n) == data}
-    assert "_SUCCESS" in same  # parts differ in the run's own digest alone
+    assert "_SUCCESS" in same  # parts differ only in the digest of the run
     parts = sorted((made / "huggingface").glob("part-*"))
     assert pa.concat_tables(map(pq.read_table, parts)).equals(pq.read_table(made / "parquet"))
 

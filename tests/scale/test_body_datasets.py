@@ -1,4 +1,4 @@
-"""Datasets with several goals a row: columns by frame, a status and errors for each goal, the rules of every run."""
+"""Datasets with several goals per row: columns by frame, status and errors of each goal, the rules of every run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_answers_are_those_of_one_batch(suffix, targets, tmp_path):
     for k, name in enumerate(names):
         assert table[f"{name}.status"] == batch.goal_status[:, k].tolist()
     q = np.transpose([np.array(table[f"q.{name}"], np.float64) for name in BODY.coordinates])
-    np.testing.assert_allclose(q[batch.success], batch.q[batch.success], atol=1e-4)  # a quaternion lies between
+    np.testing.assert_allclose(q[batch.success], batch.q[batch.success], atol=1e-4)  # there is a quaternion in between
     assert table["right_hand.status"][7] == "invalid"
     assert table["right_hand.position_error"][7] is None
     assert batch[[7, 9]].to_arrow().column_names == list(table)

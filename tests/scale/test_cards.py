@@ -1,4 +1,4 @@
-"""Datasets on graphics cards: which card does what, with cards that are the processor in disguise."""
+"""Datasets on GPUs: distribution of work, with stand-ins that compute on the CPU."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def goals(tmp_path):
 
 
 class Cards:
-    """Cards that note who calls them, and how many at once."""
+    """Stand-ins for GPUs that record their calls and the largest number of concurrent ones."""
 
     def __init__(self, count):
         self.count, self.calls, self.settled, self.most = count, Counter(), [], Counter()
@@ -42,7 +42,7 @@ class Cards:
         self.most[device] = max(self.most[device], self.busy[device])
         self.calls[device] += 1
         if self.calls[device] == 1:
-            self.together.wait(60.0)  # until every card has something to do
+            self.together.wait(60.0)  # until every GPU has work
         try:
             return lw.solve_batch(*operands, **options)
         finally:
@@ -78,8 +78,8 @@ def test_all_cards_work_at_once_and_the_answers_are_the_same(cards, goals, tmp_p
     names = [f"cuda:{number}" for number in range(cards.count)]
     assert sorted(cards.calls) == names
     assert cards.calls.total() == COUNT // ROWS
-    assert cards.most == dict.fromkeys(names, 1)  # of five workers, one at a card
-    assert cards.settled == [(name, COUNT) for name in names]  # kernels are chosen for the whole run
+    assert cards.most == dict.fromkeys(names, 1)  # one of five workers at a time per GPU
+    assert cards.settled == [(name, COUNT) for name in names]  # kernels are chosen once for the run
     assert set(result.times) == set(KINDS)
     assert min(result.times.values()) >= 0.0
 

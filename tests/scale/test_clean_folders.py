@@ -1,4 +1,4 @@
-"""A folder of answers holds the answers to the present input, and nothing that a reader would add to them."""
+"""A folder of answers has the answers for the current input, and no other files that readers would include."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_answers_are_not_written_into_the_folder_that_is_read(tmp_path):
         with pytest.raises(OptionError, match="is inside the input folder"):
             solve(tmp_path, out)
     assert files(tmp_path) == {"goals.parquet"}
-    assert solve(tmp_path, tmp_path / "_out").complete  # which is passed by
+    assert solve(tmp_path, tmp_path / "_out").complete  # which is ignored as input
 
 
 def test_progress_may_be_told_to_a_function_shown_or_left_out(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Runs over datasets: every row once, none wrong, whatever the blocks, engine, workers and interruptions."""
+"""Runs over datasets: every row once and correct, for any blocks, engines, workers and interruptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PART = "part-{:010d}.parquet"
 
 @pytest.fixture(scope="module")
 def targets():
-    """Targets of which some are reached, some only by a later start, and some not at all."""
+    """Targets: some reached, some only from a later start, some never."""
     targets = ARM.forward(ARM.random_pose(0, COUNT), frame="tip")
     targets[::2, :3, :3] = targets[::2, :3, :3] @ np.diag([1.0, -1.0, -1.0])
     targets[7, 0, 3] = np.nan
@@ -50,7 +50,7 @@ def answers(folder):
 
 
 def contents(folder):
-    """What lies in a folder, but for records of runs that were interrupted, which say when they were kept."""
+    """Return the files of a folder, without records of interrupted runs, which contain times."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and "_parts" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
@@ -60,7 +60,7 @@ def parts(folder):
 
 
 def same_rows(one, other):
-    """Whether two folders hold the same rows, to the last bit, NaN where the other has NaN."""
+    """Return whether two folders have bit-identical rows, with equal NaN."""
     first, second = pq.read_table(one), pq.read_table(other)
     return first.schema.equals(second.schema) and repr(first.to_pydict()) == repr(second.to_pydict())
 
@@ -69,7 +69,7 @@ def solve(goals, out, **options):
     return lw.solve_dataset(ARM, "tip", goals, out, **{"block_rows": ROWS, **options})
 
 
-# What is written
+# Output
 
 
 def test_answers_are_those_of_one_batch(goals, targets, tmp_path):
@@ -86,7 +86,7 @@ def test_answers_are_those_of_one_batch(goals, targets, tmp_path):
     assert table["success"] == batch.success.tolist()
     assert table["restarts"] == batch.restarts.tolist()
     q = np.transpose([np.array(table[f"q.{name}"], np.float64) for name in ARM.coordinates])
-    np.testing.assert_allclose(q[batch.success], batch.q[batch.success], atol=1e-9)  # a quaternion lies between
+    np.testing.assert_allclose(q[batch.success], batch.q[batch.success], atol=1e-9)  # there is a quaternion in between
     assert max(batch.restarts) > 1
     assert result.counts == {name: table["status"].count(name) for name in result.counts}
     assert (result.total, result.answered, result.complete, result.resumed) == (COUNT, COUNT, True, 0)
@@ -172,7 +172,7 @@ def test_an_interrupted_run_is_resumed_to_the_same_files(goals, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         solve(goals, out, workers=1, progress=Stop(2))
     left = contents(out)
-    assert left.items() <= contents(tmp_path / "whole").items()  # only whole parts, and those right
+    assert left.items() <= contents(tmp_path / "whole").items()  # only complete and correct parts
     assert 2 < len(left) < COUNT // ROWS + 1
     assert not (out / "_SUCCESS").exists()
     assert "interrupted" in lw.verify_dataset(out).faults[""]
@@ -350,7 +350,7 @@ def many(tmp_path_factory):
 
 @contextlib.contextmanager
 def begun(goals, out, *words, parts=3):
-    """Start a run in a process of its own, and wait until it has written so many parts."""
+    """Start a run in a separate process, and wait until it has written a number of parts."""
     with children.started([*COMMAND, goals, "--model", "panda", "-o", out, *HARD, *words]) as process:
         for _ in range(int(children.LIMIT / 0.01)):
             if process.poll() is not None or len(list(out.glob("part-*.parquet"))) >= parts:
@@ -361,7 +361,7 @@ def begun(goals, out, *words, parts=3):
 
 
 def differing(folder, other):
-    """Return, by file that is not the same in two folders, what differs in it: columns and rows, or its metadata."""
+    """Return the differences of two folders by file: columns and rows, or metadata."""
     files, others = contents(folder), contents(other)
     assert set(files) == set(others)
     found = {}
@@ -387,7 +387,7 @@ def test_a_killed_run_is_resumed_to_the_same_files(many, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals for another process")
 def test_a_run_that_is_asked_to_end_says_how_to_go_on(many, tmp_path):
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as under nohup, which a child inherits
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as under nohup; children inherit it
     try:
         with begun(many, tmp_path / "out", "--workers", "1") as process:
             process.terminate()
@@ -418,7 +418,7 @@ def test_memory_does_not_grow_with_the_number_of_goals(tmp_path):
         paths.append(write(tmp_path / f"{count}.parquet", {"x": x, "y": y}, row_group=100_000))
     result = children.run([sys.executable, "-c", MEMORY, *paths], check=True)
     small, large = map(int, result.stdout.split())
-    assert large < small + 30_000  # kB: less than half of what the goals and answers of the larger one take
+    assert large < small + 30_000  # kB: less than half of the larger dataset's goals and answers
 
 
 # Ray
@@ -429,14 +429,14 @@ ray = pytest.mark.skipif(
 
 
 def descendants(ancestor):
-    """Return the processes that a process started, and those that they did, by number, with their names."""
+    """Return the child processes of a process, also indirect ones: names by process id."""
     parents, names = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 stat = (entry / "stat").read_text(encoding="utf-8")
                 names[int(entry.name)] = (entry / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:  # it has ended meanwhile
+            except OSError:  # it has just ended
                 continue
             parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
     found = {ancestor}
@@ -446,7 +446,7 @@ def descendants(ancestor):
 
 
 def workers_of(process, count):
-    """Return a run's workers in Ray, once there are so many; parts may come from workers that outlived a killed run."""
+    """Return a run's workers in Ray, once there are enough; workers may outlive a killed run and write parts."""
     for _ in range(int(children.LIMIT / 0.05)):
         found = [number for number, name in descendants(process.pid).items() if "MapWorker" in name]
         if len(found) == count or process.poll() is not None:
@@ -457,7 +457,7 @@ def workers_of(process, count):
 
 
 class OneProcess:
-    """Ray as far as a run asks for it, in this process."""
+    """A stand-in for the parts of Ray that a run uses, in this process."""
 
     exceptions = SimpleNamespace(RayError=type("RayError", (Exception,), {}))
 
@@ -534,7 +534,7 @@ def test_ray_does_the_same_work(goals, tmp_path, one_process):
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
     (address, options), last = fake.calls
     assert (address, options["num_cpus"], options["include_dashboard"], last) == ("local", 2, False, "shutdown")
-    assert solve(goals, tmp_path / "out", engine="ray", resume=True).resumed == COUNT  # and Ray is not started
+    assert solve(goals, tmp_path / "out", engine="ray", resume=True).resumed == COUNT  # without starting Ray
     assert len(fake.calls) == 2
 
 
@@ -562,13 +562,13 @@ def test_what_ray_cannot_do_ends_the_run_in_words(goals, tmp_path, one_process, 
         solve(goals, tmp_path / "few", engine="ray", workers=2)
     with pytest.raises(RunError, match="Ray cannot be started: no one is there"):
         solve(goals, tmp_path / "away", engine="ray", address="auto")
-    with pytest.raises(RunError, match=r"no Ray cluster answers at '127.0.0.1:1'"):  # at once, where Ray tries on
+    with pytest.raises(RunError, match=r"no Ray cluster answers at '127.0.0.1:1'"):  # at once; Ray itself would retry
         solve(goals, tmp_path / "nobody", engine="ray", address="127.0.0.1:1")
     fake = one_process(fails=True)
     with pytest.raises(RunError, match="Ray could not go on: all workers died"):
         solve(goals, tmp_path / "dead", engine="ray")
     assert fake.calls[-1] == "shutdown"
-    one_process(times=9)  # as if workers died again and again
+    one_process(times=9)  # as if workers died repeatedly
     with pytest.raises(RunError, match="item 0 ended 8 Ray workers"):
         solve(goals, tmp_path / "deadly", engine="ray")
     one_process()
@@ -594,9 +594,9 @@ def test_a_driver_of_ray_that_is_killed_is_resumed_and_a_killed_worker_costs_no_
         os.kill(workers_of(process, 2)[0], signal.SIGKILL)
         data = json.loads(process.communicate(timeout=children.LIMIT)[0])
     assert process.returncode == 0
-    assert 100 * there <= data["resumed"] < 6000  # workers may have ended a part after their driver
+    assert 100 * there <= data["resumed"] < 6000  # workers may finish a part after their driver ended
     assert (data["answered"], data["missing"]) == (6000, [])
     expected = sorted((many.parent / "whole").glob("part-*.parquet"))
-    found = sorted(out.glob("part-*.parquet"))  # what the killed ones had not yet given a name may lie beside them
+    found = sorted(out.glob("part-*.parquet"))  # killed workers may leave temporary files
     assert [path.name for path in found] == [path.name for path in expected]
     assert [a.name for a, b in zip(found, expected, strict=True) if a.read_bytes() != b.read_bytes()] == []

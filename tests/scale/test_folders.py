@@ -1,4 +1,4 @@
-"""Libraries of motions: every file once, none wrong, and what cannot be retargeted is told."""
+"""Folders of motions: every file once and correct; files that cannot be retargeted are reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHILD = lw.models.human(height=1.2, root="floating")
 
 @pytest.fixture
 def clips(tmp_path):
-    """A folder of three short motions, one of them in a folder of its own."""
+    """A folder with three short motions, one of them in a subfolder."""
     wave = lw.models.motion("human:floating")
     (tmp_path / "clips" / "more").mkdir(parents=True)
     for name, motion in (("one", wave[:0.2]), ("two", wave[0.2:0.4]), ("more/three", wave[0.4:0.6])):
@@ -74,11 +74,11 @@ def test_a_report_says_what_is_poor_and_what_was_remarked(clips, tmp_path):
     ]
     inside = replace(fine, flips=13, hands_in_body=0.59, hands_in_body_before=0.1).wrong()
     assert inside == ["hands are in the body 59% of the time, those of the source 10%", "joints flip in 13 frames"]
-    assert replace(fine, hands_in_body=0.8, hands_in_body_before=0.77).wrong() == []  # the source's are there too
+    assert replace(fine, hands_in_body=0.8, hands_in_body_before=0.77).wrong() == []  # as in the source
 
 
 def test_what_a_library_keeps_clear_of_is_known_by_its_content(clips, tmp_path):
-    """Worlds of the same names, and motions of the same length, are told apart."""
+    """Worlds with the same names, and motions of the same length, are distinguished."""
 
     def run(place, over, resume=True):
         world = lw.World([lw.Obstacle(lw.Sphere(0.1), place, name="ball")])
@@ -112,7 +112,7 @@ def test_a_file_that_was_mended_added_or_damaged_costs_only_itself(clips, tmp_pa
     assert contents(out) == contents(tmp_path / "clean")
     (clips / "two.bvh").unlink()
     lw.retarget_library(clips, CHILD, out, resume=True)
-    assert not (out / "two.bvh").exists()  # of which no input is left
+    assert not (out / "two.bvh").exists()  # its input is gone
 
 
 def test_what_cannot_be_retargeted_is_told_and_the_rest_goes_on(clips, tmp_path):

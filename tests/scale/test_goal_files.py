@@ -1,4 +1,4 @@
-"""Datasets of goals: what columns mean, how files fall into blocks, and what is said of those that cannot be read."""
+"""Datasets of goals: meaning of columns, division of files into blocks, and messages about unreadable files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def transforms(count, seed=0):
 
 
 def kept(read):
-    """Return rows with targets of their own: a reader uses its memory again."""
+    """Return rows with copied targets, since a reader reuses its memory."""
     return [replace(rows, targets=rows.targets.copy()) if isinstance(rows, GoalRows) else rows for rows in read]
 
 
@@ -266,7 +266,7 @@ def test_small_files_go_together_and_all_rows_are_there_in_order(suffix, aligned
     read, got = rows_of(goals, chunk=11)
     np.testing.assert_allclose(got, targets, atol=1e-12)
     assert [rows.first for rows in read] == [*np.cumsum([0, *(len(rows.targets) for rows in read[:-1])])]
-    write(tmp_path / f"9{suffix}", columns_of(targets[:40]), row_group=30)  # one that is added changes the last alone
+    write(tmp_path / f"9{suffix}", columns_of(targets[:40]), row_group=30)  # an added file only changes the last block
     digests = Digests()
     more = open_goals(tmp_path, ARM, block_rows=32, aligned=aligned, known=list(goals.files))
     same = [digests.of(one) == digests.of(two) for one, two in zip(goals.blocks, more.blocks, strict=False)]
@@ -287,7 +287,7 @@ def test_a_large_row_group_is_read_on_from_block_to_block_and_in_any_order(tmp_p
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_digests_of_blocks_tell_which_rows_have_changed(suffix, tmp_path):
-    """With no statistics in the file, so that only the values differ."""
+    """The file has no statistics, so that only the values differ."""
     targets = transforms(40)
     kept = {}
     for name, value in (("one", 0.0), ("same", 0.0), ("other", 1e-9)):
@@ -340,7 +340,7 @@ def test_a_folder_may_name_a_number(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_a_column_that_a_folder_names_too_is_refused(suffix, tmp_path):
-    """The folder would have won, without a word."""
+    """Otherwise the folder would take precedence silently."""
     (tmp_path / "x=3").mkdir()
     write(tmp_path / "x=3" / f"goals{suffix}", {"x": [1.0], "y": [2.0], "z": [0.0]})
     with pytest.raises(FormatError, match=r"has a column 'x', and its folder x=3 gives one too: rename one, or leave"):
@@ -406,7 +406,7 @@ def test_texts_of_other_kinds_are_refused_in_words(data, says, tmp_path):
 
 
 def test_odd_columns_are_kept_as_they_are(tmp_path):
-    """Dictionaries, long texts, structures, decimals, nothing at all: what is carried along has its type and values."""
+    """Dictionaries, long texts, structures, decimals, nulls: kept columns have the same types and values."""
     columns = {
         "kind": pa.array(["a", "b", "a"]).dictionary_encode(),
         "long": pa.array(["a", None, "c"], pa.large_string()),

@@ -1,4 +1,4 @@
-"""Work that begins here before others take over."""
+"""Work that starts in this process before workers take over."""
 
 from __future__ import annotations
 

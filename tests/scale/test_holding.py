@@ -1,4 +1,4 @@
-"""A folder is one run's, on systems and disks that have locks and on those that have none."""
+"""A folder belongs to one run at a time, with and without file locks of system and disk."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_killed_process_lets_go(tmp_path):
 
 @pytest.fixture
 def without_locks(monkeypatch):
-    """A disk that has none, as some of a network."""
+    """Imitate a disk without locks, such as some network disks."""
 
     def refuse_lock(_handle):
         raise OSError(errno.ENOLCK, "No locks available")
@@ -87,7 +87,7 @@ def test_runs_begin_in_a_folder_that_is_held(tmp_path, locked, request):
         pass
     assert names(out) == ["_manifest.json"]
     (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / holding.LOCK).touch()  # of a run that was killed before it began
+    (tmp_path / "empty" / holding.LOCK).touch()  # of a run that was killed at its start
     with run_folder(tmp_path / "empty", {"a": 1}, {}, resume=False):
         pass
 

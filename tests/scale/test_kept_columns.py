@@ -1,4 +1,4 @@
-"""Columns that are carried along to the answers: under names of their own, whatever the format."""
+"""Columns that are kept in the answers: under unique names, in every format."""
 
 from __future__ import annotations
 

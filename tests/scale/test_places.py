@@ -1,4 +1,4 @@
-"""Where datasets lie: paths and URLs alike, whole files or none, patterns, and what is said where there is nothing."""
+"""Locations of datasets: paths and URLs, atomic files, patterns, and messages about missing files."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ GOALS = {"x": [15.0, -20.0, 99.0], "y": [10.0, 5.0, 0.0]}
 
 @pytest.fixture
 def memory():
-    """The store of fsspec in memory, empty before and after."""
+    """The in-memory store of fsspec, empty before and after."""
     store = fsspec.filesystem("memory")
     yield store
     store.rm("/", recursive=True)
 
 
 class Fetched(AbstractBufferedFile):
-    """A file of a store, read in ranges as those of S3, Google and Azure are."""
+    """A file of a store that is read in ranges, as in S3, Google and Azure."""
 
     def _fetch_range(self, start, end):
         return self.fs.store[self.path].getvalue()[start:end]
 
 
 class Committing(MemoryFileSystem):
-    """A store in memory whose objects are read in ranges and appear when they are committed, as those of S3 do."""
+    """An in-memory store whose objects are read in ranges and appear when committed, as in S3."""
 
     protocol = "committing"
     store, pseudo_dirs = {}, [""]
@@ -57,7 +57,7 @@ fsspec.register_implementation("committing", Committing, clobber=True)
 
 @pytest.fixture(params=["here", "renamed", "committed"])
 def folder(request, tmp_path, memory, monkeypatch):
-    """A folder of this computer, of a store that renames, and of one that commits."""
+    """A folder on this machine, in a store that renames, and in one that commits."""
     if request.param == "here":
         yield place_of(tmp_path / "data")
     elif request.param == "renamed":
@@ -69,7 +69,7 @@ def folder(request, tmp_path, memory, monkeypatch):
 
 
 def _fail(place, error):
-    """Begin to write a file, and fail."""
+    """Start to write a file, and fail."""
     with pytest.raises(error), place.writing() as file:  # noqa: PT012 - the file is open when it fails
         file.write(b"half of another")
         raise error
@@ -135,7 +135,7 @@ def test_goals_and_answers_may_be_at_urls(memory, tmp_path):
 
 
 def test_goals_and_answers_may_be_in_a_store_of_objects(tmp_path, monkeypatch):
-    """Files of a store are no files of Python: tests/scale/stores.py tries real ones."""
+    """Files in a store are not Python files; tests/scale/stores.py tests real stores."""
     monkeypatch.setattr("linkwork.scale.places.STORES", {"committing"})
     store, folder = fsspec.filesystem("committing"), place_of("committing://bucket/goals")
     try:

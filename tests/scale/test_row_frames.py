@@ -1,4 +1,4 @@
-"""Goals with a frame each, named by a column: solved by frame, answered in order, and failing alone."""
+"""Goals with individual frames, named in a column: solved by frame, answered in order, with separate failures."""
 
 from __future__ import annotations
 

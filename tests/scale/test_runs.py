@@ -1,4 +1,4 @@
-"""Runs that can be trusted: what is damaged, changed or added is found, and the end is that of a clean run."""
+"""Reliable runs: damaged, changed and added files are found, and the result is that of a clean run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def contents(folder):
 
 @pytest.fixture
 def library(tmp_path):
-    """A folder of three files of goals, and what a run makes of them."""
+    """A folder with three files of goals, and the result of a run."""
     (tmp_path / "goals").mkdir()
     for k in range(3):
         write(tmp_path / "goals" / f"{k}.parquet", goals_of(2 * ROWS, seed=k), row_group=ROWS)
@@ -87,7 +87,7 @@ def test_a_part_that_was_damaged_after_it_was_written_is_found_and_made_anew(dam
 
 
 def test_pages_have_checksums_that_other_readers_check(library):
-    """Who reads a part without linkwork is told of a damaged page too."""
+    """Readers other than linkwork also detect a damaged page."""
     path = library[1] / "part-0000000000.parquet"
     column = pq.ParquetFile(path).metadata.row_group(0).column(1)
     data = bytearray(path.read_bytes())
@@ -178,7 +178,7 @@ def test_texts_are_carried_as_they_are_or_not_at_all(tmp_path):
     (tmp_path / "goals.csv").write_bytes(b"\r\n".join(lines))
     result = solve(tmp_path / "goals.csv", tmp_path / "out")
     table = pq.read_table(tmp_path / "out").to_pydict()
-    assert table["id"] == [" a ", None, "b, c", ""]  # with a line among them that cannot be read, and without
+    assert table["id"] == [" a ", None, "b, c", ""]  # with and without an unreadable line
     assert table["status"][1] == "invalid"
     assert [note.partition("goals.csv: ")[2] for note in result.notes] == ["line 3 is not UTF-8"]
     (tmp_path / "clean.csv").write_bytes(b"\r\n".join(lines[:2] + lines[3:]))
@@ -248,11 +248,11 @@ def test_a_failed_start_leaves_nothing_behind(tmp_path):
 
 
 class Killed(BaseException):
-    """What ends a run at once, as a kill would."""
+    """Ends a run at once, like a kill."""
 
 
 def chaos(library, rounds, seed):
-    """Kill, damage, repair and resume in any order; return how many rounds were refused with a reason."""
+    """Kill, damage, repair and resume in random order; return the number of rounds refused with a reason."""
     goals, out = library
     rng, refused = np.random.default_rng(seed), 0
     originals = contents(goals)

@@ -1,4 +1,4 @@
-"""Datasets with several solutions a row: lists that are those of `solve_batch`, described, verified and resumed."""
+"""Datasets with several solutions per row: lists equal to those of `solve_batch`, described, verified, resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract over sixty robots: places, Jacobians and masses, 200 goals of each chain, a path, judged by others."""
+"""The contract for sixty robots, checked by other libraries: kinematics, masses, 200 goals per chain, a path."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ pytest.importorskip("pinocchio", reason="Pinocchio is not installed", exc_type=I
 pytest.importorskip("mujoco", reason="MuJoCo (extra formats) is not installed")
 
 SAME = 1e-9
-JUMP = 0.5  # a step that nobody asked for [rad or m]
+JUMP = 0.5  # step that the path does not require [rad or m]
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # where MuJoCo logs what it thinks of a model
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its log there
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Closed forms: to the last digits in all quadrants, at the edge of reach, at the base, however an arm is built."""
+"""Closed forms: exact in all quadrants, at the edge of reach and at the base, for every way to build an arm."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_figure_s_slips_are_mended_in_every_quadrant(quadrant: int) -> None:
     direction = quadrant * math.pi / 4
     target = 1.5 * np.array([math.cos(direction), math.sin(direction)])
     q1, q2 = two_link_angles(1.0, 1.0, target)
-    interior = math.acos((1.0 + 1.0 - 1.5**2) / 2.0)  # what the figure's last line gives
+    interior = math.acos((1.0 + 1.0 - 1.5**2) / 2.0)  # result of the figure's last line
     base = math.acos((1.0 + 1.5**2 - 1.0) / (2.0 * 1.5))
     assert q2 == pytest.approx(math.pi - interior, abs=1e-14)
     assert math.remainder(q1 - (direction - base), 2 * math.pi) == pytest.approx(0.0, abs=1e-14)
@@ -69,8 +69,8 @@ def test_the_figure_s_slips_are_mended_in_every_quadrant(quadrant: int) -> None:
         (2.0, 1.0, (0.0, -3.0), (-math.pi / 2, 0.0)),
         (2.0, 1.0, (1.0, 0.0), (0.0, math.pi)),  # inner edge, folded back
         (1.0, 2.0, (1.0, 0.0), (-math.pi, math.pi)),  # inner edge, the first link away from the target
-        (1.0, 1.0, (0.0, 0.0), (0.0, math.pi)),  # the base, where every q1 serves
-        (0.0, 1.0, (0.0, 1.0), (math.pi / 2, 0.0)),  # links of no length
+        (1.0, 1.0, (0.0, 0.0), (0.0, math.pi)),  # the base, where q1 is arbitrary
+        (0.0, 1.0, (0.0, 1.0), (math.pi / 2, 0.0)),  # a link of length zero
         (1.0, 0.0, (-1.0, 0.0), (math.pi, 0.0)),
         (0.0, 0.0, (0.0, 0.0), (0.0, 0.0)),
     ],
@@ -152,7 +152,7 @@ def test_three_links_refuse_what_cannot_be() -> None:
 
 
 def oblique_arm(rng: np.random.Generator, hinges: int) -> lw.Linkage:
-    """A planar arm in a plane anywhere: each hinge one way round or the other, moved along its axis, frames askew."""
+    """A planar arm in any plane: joint axes of either sign, shifted along themselves, with rotated frames."""
     b = lw.Builder("oblique", root=random_transform(rng))
     turned = np.eye(3)  # base_from_link at zero
     normal = rng.normal(size=3)
@@ -255,7 +255,7 @@ def test_the_last_of_three_links_points_where_it_is_told_or_where_limits_let_it(
 
 
 def limb(shoulder: str, *, wrist: bool = False, limited: bool = False) -> lw.Linkage:
-    """A limb whose elbow hinge is off the bones' line, on a base that stands askew."""
+    """A limb with an elbow beside the line of its bones, on an oblique base."""
     b = lw.Builder("limb", base="body", root=random_transform(np.random.default_rng(3)))
     if shoulder == "quaternion":
         b.ball("shoulder", "upper", at=(0.1, 0.2, 0.3))
@@ -298,7 +298,7 @@ def test_a_limb_reaches_with_every_kind_of_shoulder(shoulder: str, wrist: bool) 
         goal = lw.Reach("tip", position=world[:3, 3], orientation=world[:3, :3] if wrist else None)
         found = analytic_solutions(arm, goal, start=start)
         if shoulder == "skew-hinges" and not found:
-            continue  # axes that are not at right angles do not make every rotation
+            continue  # axes that are not perpendicular cannot make every rotation
         assert len(found) in {"quaternion": (2, 4)}.get(shoulder, (2, 4, 8))
         for k, pose in enumerate(found):
             assert_allclose(goal.error(arm, pose), 0.0, atol=1e-9 if shoulder == "skew-hinges" else 1e-13)
@@ -316,7 +316,7 @@ def test_the_chosen_solution_is_the_one_nearest_to_the_start() -> None:
 
 
 def elbow_side(arm: lw.Linkage, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the line from shoulder to tip, and where the elbow lies off it: unit vectors."""
+    """Return the directions from shoulder to tip, and from that line to the elbow, as unit vectors."""
     shoulder, elbow, tip = (arm.forward(q, frame=name)[:3, 3] for name in ("upper", "fore", "tip"))
     line = (tip - shoulder) / np.linalg.norm(tip - shoulder)
     side = elbow - shoulder - line * (line @ (elbow - shoulder))
@@ -455,7 +455,7 @@ def test_the_largest_step_is_held() -> None:
     assert max(np.abs(record.step).max() for record in solution.trace) <= 0.2 + 1e-12
 
 
-# What it refuses
+# Refused input
 
 
 PLACE = {"position": (0.3, 0.2, 0.4)}

@@ -1,4 +1,4 @@
-"""Answers as tables: numbers of half the size keep limits, and stay as near as such numbers can be."""
+"""Answers as tables: single-precision numbers keep limits, and are as close as single precision allows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SINGLE = float(np.finfo(np.float32).eps)
 
 
 def stored(linkage: lw.Linkage, q: np.ndarray) -> np.ndarray:
-    """Return poses (n, nq) as a dataset of float32 has them, as float64."""
+    """Return poses (n, nq) as stored in a dataset of float32, as float64."""
     count = len(q)
     rows = np.ones(count, np.bool_), np.zeros((count, 2)), np.zeros(count, np.int32), np.zeros(count, np.int8)
     batch = Batch(linkage, lw.Reach(linkage.frames[-1], pose=np.eye(4)), q, *rows)
@@ -61,7 +61,7 @@ def test_values_at_any_limits_stay_within(digits: int) -> None:
 def test_what_is_outside_or_has_no_room_is_only_rounded() -> None:
     third = 1.0 / 3.0  # the next float32 is above
     assert stored(limited(-third, third), np.array([[0.5, -0.5]])).tolist() == [[0.5, -0.5]]
-    narrow = limited(third, np.nextafter(third, 1.0))  # no float32 lies between
+    narrow = limited(third, np.nextafter(third, 1.0))  # no float32 in between
     assert stored(narrow, np.full((1, 2), third)).tolist() == [[np.float32(third)] * 2]
     assert stored(lw.models.planar([2, 1]), np.array([[0.5, third]])).tolist() == [[0.5, np.float32(third)]]
     assert stored(limited(-1e300, 1e300), np.array([[0.5, third]])).tolist() == [[0.5, np.float32(third)]]

@@ -1,4 +1,4 @@
-"""Many goals at once: the same bits however they are dealt out; rows fail alone; memory, interruption, refusals."""
+"""Batches: bit-identical for any division into blocks; rows fail separately; memory, interruption, refused input."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOURCE = str(Path(lw.__file__).parents[1])
 
 
 def same(one: Batch, two: Batch) -> None:
-    """Check that two batches agree to the last bit."""
+    """Check that two batches are bit-identical."""
     for name in ("q", "success", "residuals", "restarts", "status"):
         assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
 
@@ -101,7 +101,7 @@ def test_the_rows_beside_it_do_not_change_a_row() -> None:
 
 
 def test_a_seed_repeats_and_another_may_not() -> None:
-    arm = lw.models.ur5()  # whole poses have a closed form, which draws nothing
+    arm = lw.models.ur5()  # for poses there is a closed form, without random starts
     targets = arm.forward(arm.random_pose(1, 3000), frame="tip")
     one, again, other = (lw.solve_batch(arm, "tip", targets, seed=seed, free="z") for seed in (4, 4, 5))
     same(one, again)
@@ -186,7 +186,7 @@ def test_unreachable_rows_say_so_and_cost_few_starts() -> None:
 
 
 def shells_of(arm: lw.Linkage) -> tuple[np.ndarray, float]:
-    """Return the centre of an arm's reach and its radius, from random poses."""
+    """Return centre and radius of an arm's reach, from random poses."""
     from linkwork.solvers.chain import shells
 
     centre, _, extents = shells(Chain(arm, "tip"))
@@ -382,7 +382,7 @@ def test_nothing_is_said_where_there_is_no_terminal(capfd: pytest.CaptureFixture
     lw.solve_batch(PANDA, "tip", few)
     lw.solve_batch(PANDA, "tip", few, progress=False)
     assert capfd.readouterr() == ("", "")
-    lw.solve_batch(PANDA, "tip", few, progress=True)  # a bar, but never among the results
+    lw.solve_batch(PANDA, "tip", few, progress=True)  # a progress bar, never on stdout
     assert capfd.readouterr().out == ""
 
 
@@ -420,7 +420,7 @@ def test_ctrl_c_stops_a_batch_within_moments(call: str) -> None:
     with children.started([sys.executable, "-c", script], text=True, env=environment) as process:
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)  # not how fast, only that it stops
+        out, err = process.communicate(timeout=60)  # only whether it stops, not how fast
         assert out == "stopped\n", err
 
 
@@ -452,8 +452,8 @@ def test_memory_does_not_grow_with_the_number_of_blocks() -> None:
         encoding="utf-8",
     )
     missed, growth = done.stdout.split()
-    assert int(missed) <= rounds // 30  # in a million, a goal or two at the edge of what can be reached
-    assert float(growth) < 12.0  # MiB; the targets of thirty blocks are 30
+    assert int(missed) <= rounds // 30  # in a million, one or two goals at the edge of reach
+    assert float(growth) < 12.0  # MiB; the targets of thirty blocks have 30
 
 
 # Wrong input

@@ -1,4 +1,4 @@
-"""Answers of batches as rows, tables and shapes: what one picks is what was there, and nothing is out of order."""
+"""Results of batches as rows, tables and arrays of any shape: selections have the right rows in the right order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches with nearest=True: the solutions nearest to starts, judged by all solutions and by solves one by one."""
+"""Batches with nearest=True: the solutions nearest to starts, compared with all solutions and single solves."""
 
 from __future__ import annotations
 

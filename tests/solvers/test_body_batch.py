@@ -1,4 +1,4 @@
-"""Many problems of one body from arrays: the answers of single calls, and a status for every goal."""
+"""Many problems of one body from arrays: the results of single calls, and a status for every goal."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ HANDS = ("left_hand", "right_hand")
 
 
 def frames_of(count: int, seed: int = 0, share: float = 0.5) -> dict[str, np.ndarray]:
-    """Return where frames are at random poses between standing and anywhere, the pelvis where it stands."""
+    """Return transforms of frames at random poses, interpolated from the standing pose; the pelvis stays."""
     poses = HUMAN.random_pose(seed, count)
     poses[:, :7] = STAND[:7]
     poses = lw.linkage.poses.start_pose(HUMAN, STAND + share * (poses - STAND))
     return HUMAN.forward(poses)
 
 
-# What is packed
+# Packing
 
 
 CASES = ["Reach", "Hold", "LookAt", "Align", "Bend", "Rest", "Relate", "OnPlane", "OnLine"]
@@ -37,7 +37,7 @@ FORMS = ["reach-xz", "reach-y-free", "reach-ranges", "reach-ranges-place", "rela
 
 
 def target_of(goal: Goal) -> np.ndarray:
-    """Return what an array would hold for a goal."""
+    """Return the entry of an array for a goal."""
     if isinstance(goal, lw.Reach | lw.Relate):
         return goal.target
     if isinstance(goal, lw.Hold):
@@ -58,7 +58,7 @@ def test_arrays_are_packed_as_goals_are(kind: str, name: str) -> None:
             return variant_of(kind, linkage, frames, q)
         return make(kind, linkage, frames, q)
 
-    wish = lw.Rest(priority=2)  # so that there are two sets of numbers
+    wish = lw.Rest(priority=2)  # for a second set of parameters
     goals = [goal(0), wish]
     ik = lw.prepare(linkage, goals)
     values = np.array([target_of(goal(seed)) for seed in range(1, 4)])
@@ -80,7 +80,7 @@ def test_arrays_are_packed_as_goals_are(kind: str, name: str) -> None:
                 assert_allclose(items, others, atol=1e-15)
 
 
-# What is found
+# Solutions
 
 
 def test_rows_are_answered_as_single_calls_are() -> None:
@@ -104,7 +104,7 @@ def test_rows_are_answered_as_single_calls_are() -> None:
         assert batch.success[k] == alone.success
         problem = Problem(HUMAN, goals, STAND)
         assert_allclose(batch.residuals[k], problem.residuals(problem.error(batch.q[k])), atol=1e-12)
-        if batch.restarts[k] == 1:  # without another start, which is drawn by number
+        if batch.restarts[k] == 1:  # no further start, which would depend on the problem's number
             assert_allclose(batch.q[k], alone.q, atol=1e-9)
     words = batch.goal_status
     assert set(words[:, 5]) == {"wish"}
@@ -202,7 +202,7 @@ def test_linkages_with_loops_are_closed_in_every_row() -> None:
     assert len(batch.names) == 1 + len(bars.loops)
 
 
-# Rows that cannot be
+# Invalid rows
 
 
 def test_a_target_that_is_none_fails_alone() -> None:

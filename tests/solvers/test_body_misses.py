@@ -1,4 +1,4 @@
-"""Goals of bodies that cannot all be met: the pose is the best there is, as SciPy's SLSQP says; level by level."""
+"""Conflicting goals of bodies: the pose is optimal level by level, compared with SciPy's SLSQP."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ MISSES = {
 
 
 def goals(case: str, priority: int) -> list[lw.Goal]:
-    """Return feet that stay, balance, and hands that go too far."""
+    """Return goals: feet stay, balance, hands out of reach."""
     hands = [lw.Reach(hand, position=place, priority=priority) for hand, place in MISSES[case].items()]
     return [*FEET, lw.Balance(over=SUPPORT), *hands]
 
 
 def improved(problem: Problem, q: np.ndarray, *, strict: bool) -> float:
-    """Return how small SLSQP can make the last level from a pose, the levels above kept; or the sum of one level.
+    """Return the least error of the last level that SLSQP finds from a pose, with upper levels kept; or of one level.
 
-    It goes no further than where the root's rotation vector is as good as an angular velocity.
+    Steps stay small enough to treat the root's rotation vector as an angular velocity.
     """
     lower, upper = np.full(HUMAN.nv, -1.0), np.full(HUMAN.nv, 1.0)
     places, v, _ = HUMAN.table.plain

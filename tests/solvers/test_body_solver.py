@@ -1,4 +1,4 @@
-"""The compiled solver of whole figures: its normal matrix against the goals' own Jacobians, limits, levels, motions."""
+"""The compiled solver of whole bodies: its normal matrix, compared with Jacobians of goals; limits, levels, motions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STAND = HUMAN.stored_pose("stand")
 
 
 def body_goals(height: float = 1.2, **options: Any) -> list[Goal]:
-    """Return goals of a figure that stands, looks and reaches."""
+    """Return goals of a body that stands, looks and reaches."""
     sides = (("left", 0.25), ("right", -0.25))
     hands = [lw.Reach(f"{side}_hand", position=(0.35, y, height), **options) for side, y in sides]
     feet = [lw.Hold(f"{side}_foot", pose=HUMAN.forward(STAND, frame=f"{side}_foot")) for side, _ in sides]
@@ -68,10 +68,10 @@ def check_normal(linkage: lw.Linkage, goals: list[Goal], q: NDArray[np.float64])
     assert_allclose(errors, error, atol=1e-12)
     assert_allclose(matrix.reshape(n, n), (jacobian.T @ jacobian)[np.ix_(columns, columns)], atol=1e-10)
     assert_allclose(gradient, (jacobian.T @ (error * scale))[columns], atol=1e-10)
-    assert not np.abs(np.delete(jacobian, columns, axis=1)).max(initial=0.0) > 1e-12  # what was left out does nothing
+    assert not np.abs(np.delete(jacobian, columns, axis=1)).max(initial=0.0) > 1e-12  # omitted columns are zero
 
 
-# What the kernels compute is what the goals say
+# Kernels agree with goals
 
 
 def test_every_goal_has_a_compiled_form() -> None:
@@ -247,7 +247,7 @@ def test_following_is_solving_from_the_pose_before() -> None:
 
 def test_weights_may_change_from_frame_to_frame() -> None:
     ik = lw.prepare(HUMAN, body_goals())
-    light, strong = (ik(body_goals(2.5, weight=w), start=STAND) for w in (0.01, 100.0))  # out of reach: it is a trade
+    light, strong = (ik(body_goals(2.5, weight=w), start=STAND) for w in (0.01, 100.0))  # out of reach: a compromise
     assert light.residuals[0] > strong.residuals[0] + 0.01
 
 
@@ -291,7 +291,7 @@ def test_a_wish_is_followed_as_far_as_the_goals_let_it() -> None:
     assert near.success
     away = [np.linalg.norm(HUMAN.difference(STAND, solution.q)) for solution in (near, far)]
     assert away[0] < 0.7 * away[1]
-    assert near.residuals[:8].max() < 1e-8  # the wish takes nothing from the level above
+    assert near.residuals[:8].max() < 1e-8  # the lower level does not affect the one above
 
 
 def test_a_time_budget_is_kept_and_told() -> None:
@@ -310,12 +310,12 @@ def test_many_starts_in_one_call() -> None:
     assert_array_equal(many.q[0, 0], first.q)
 
 
-# What it does not take
+# Unsupported goals
 
 
 @dataclass(frozen=True, eq=False)
 class Still(Goal):
-    """A goal of one's own: a joint at zero."""
+    """A user-defined goal: a joint at zero."""
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -412,7 +412,7 @@ def test_a_time_budget_counts_for_all_starts_together() -> None:
     far = [lw.Reach("right_hand", position=(0, 0, 4)), *body_goals()[2:]]
     solution = lw.solve(HUMAN, far, start=np.tile(STAND, (20, 1)), time_budget=1e-9)
     assert set(solution.status.tolist()) == {"time"}
-    assert solution.iterations.max() < 500  # one walk each, while 300 other starts take thousands of steps
+    assert solution.iterations.max() < 500  # one descent each; 300 further starts would take thousands of steps
 
 
 def test_problems_may_come_from_a_generator() -> None:

@@ -1,4 +1,4 @@
-"""Control cycles of bodies with many goals: speeds and limits kept, no jumps, as near as can be, and said so."""
+"""Control cycles of bodies with many goals: speeds and limits kept, no jumps, the closest pose, correct status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DT, SPEED = 0.01, 2.0
 
 
 def goals(place: tuple[float, float, float], priority: int = 0) -> list[lw.Goal]:
-    """Return feet that stay, balance, and a hand somewhere."""
+    """Return goals: feet stay, balance, and a hand at a point."""
     return [*FEET, lw.Balance(over=SUPPORT), lw.Reach("right_hand", position=place, priority=priority)]
 
 
@@ -110,7 +110,7 @@ def test_to_stay_is_to_come_there_without_a_jump_or_to_say_so() -> None:
 
 def test_a_body_slows_down_before_singular_poses_as_a_chain_does() -> None:
     arm = lw.models.ur5()
-    start = np.array([0.3, -1.2, 1.4, -0.4, 0.25, 0.2])  # on a line that passes a wrist with its axes in a row
+    start = np.array([0.3, -1.2, 1.4, -0.4, 0.25, 0.2])  # on a line through a singular pose of the wrist
     there = arm.forward([0.5, -1.0, 1.2, -0.4, -0.25, 0.2], frame="tip")
     line = lw.paths.line(arm, lw.Reach("tip", pose=there), start=start, frames=200)
     chain, body = lw.prepare(arm, "tip"), lw.prepare(arm, [line[0]])

@@ -1,4 +1,4 @@
-"""Coordinate descent in space: joints that cannot help keep still, and a dragged hand moves them smoothly."""
+"""Coordinate descent in space: joints that cannot help stay still, and a dragged hand moves joints smoothly."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ DRAGGED = {
 
 
 def dragged(arm: lw.Linkage, start: str, frame: str, method: str, steps: int | None) -> tuple[lw.Clip, float]:
-    """Return a hand dragged along a curve, and how far the target moves in a frame at most, as a share of the lever."""
+    """Return the motion of a dragged hand, and the largest step of the target, relative to the lever."""
     q = arm.stored_pose(start)
     lever = np.linalg.norm(arm.jacobian(q, frame)[:3], axis=0).max()
     turn = np.linspace(0.0, 2.0 * np.pi, 60)[:, None]
@@ -49,7 +49,7 @@ def test_a_joint_whose_axis_passes_through_the_effector_keeps_its_value(name: st
 
 
 def test_the_onset_is_smooth() -> None:
-    """The further the effector is from the last axis, the more that joint turns, up to its best; it never jumps."""
+    """The last joint turns more, up to its optimum, the further the effector is from its axis; it never jumps."""
     turns = []
     offsets = np.geomspace(1e-6, 0.3, 60)
     for offset in offsets:

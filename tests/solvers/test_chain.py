@@ -1,4 +1,4 @@
-"""A chain packed for the compiled search: it moves as its chain does, reaches no further than its shells say."""
+"""Chains packed for the compiled search: the same kinematics as the linkage, and bounds of their reach."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from linkwork.linkage.joints import Ball, Floating, Joint, Mimic, Prismatic, Rev
 from linkwork.solvers.chain import PARALLEL, SLANTED, Chain, dh_parts, screw, shells
 from linkwork.transforms import quaternion_matrix
 
-WIDE = {"tolerance": 1e6, "rotation_tolerance": 4.0}  # every pose is good enough, so that its own errors are reported
+WIDE = {"tolerance": 1e6, "rotation_tolerance": 4.0}  # every pose is accepted, so that its errors are reported
 
 
 def reported(chain: lw.Linkage, q: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return position and rotation errors of poses as the kernel has them, and those found independently."""
+    """Return position and rotation errors of poses from the kernel, and independent ones."""
     ik = lw.prepare(chain, "tip", **WIDE)
     status = np.zeros(len(q), np.int64)
     values, report = ik.search(targets, status, given=ik.chain.values_of(q), restarts=0)
     away, angle = errors(chain, "tip", q, targets, "pose").T
-    clear = angle < 3.14  # half a turn is beyond any tolerance
+    clear = angle < 3.14  # half a turn exceeds every tolerance
     assert (status[clear] == REACHED).all()
     assert_array_equal(values[clear], ik.chain.values_of(q)[clear])
     return report[clear, :2], np.stack([away**2, (2.0 * np.sin(angle / 2.0)) ** 2], axis=1)[clear]
@@ -142,15 +142,15 @@ def test_hinges_are_exact_for_special_angles(angle: float, way: tuple[float, ...
             assert_allclose(recomposed(matrix), matrix, rtol=0, atol=1e-12)
 
 
-# How far it reaches
+# Reach
 
 
 def outside(chain: lw.Linkage, rng: np.random.Generator, count: int) -> float:
-    """Return by how much the tip, or the point of the last axis, leaves its shell in random poses [m]."""
+    """Return the largest distance of the tip, and of the point on the last axis, outside of its bounds [m]."""
     packed = Chain(chain, "tip")
     centre, point, extents = shells(packed)
     low, high = packed.limits[:, 2], packed.limits[:, 3]
-    share = np.clip(rng.uniform(-0.3, 1.3, (count, packed.values)), 0.0, 1.0)  # extremes are where joints end
+    share = np.clip(rng.uniform(-0.3, 1.3, (count, packed.values)), 0.0, 1.0)  # extremes are at joint limits
     poses = packed.put(low + (high - low) * share, np.tile(chain.neutral(), (count, 1)))
     goals = packed.goals(chain.forward(poses, frame="tip"))
     places = np.stack([goals[:, 9:], goals[:, 9:] - np.einsum("nij,i->nj", goals[:, :9].reshape(-1, 3, 3), point)])
@@ -186,7 +186,7 @@ def test_the_shell_of_a_stretched_arm_is_its_length_and_a_margin() -> None:
         [Revolute("z"), Revolute("y"), Revolute("y")], [placed(None, (0, 0, 1))] * 3, placed(None, (0, 0, 0.5))
     )
     centre, _, extents = shells(Chain(chain, "tip"))
-    assert_allclose(centre, (0, 0, 2), atol=1e-12)  # where the second axis crosses the first
+    assert_allclose(centre, (0, 0, 2), atol=1e-12)  # the intersection of the first two axes
     assert_allclose(extents[0], (0.5 * 0.99, 1.5 * 1.01), rtol=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""The closest pose to a goal out of reach: no descent of SciPy's ends closer, whatever the chain and the goal."""
+"""The closest pose to a goal out of reach: SciPy finds none closer, for any chain and goal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MIXED = serial(
 
 
 def unreachable(ik: Prepared, rng: np.random.Generator, count: int) -> np.ndarray:
-    """Return targets that are missed: too far away, or where no pose has their orientation."""
+    """Return targets that are missed: too far away, or with an unreachable orientation."""
     found: list[np.ndarray] = []
     while len(found) < count:
         way = rng.normal(size=3)
@@ -61,14 +61,14 @@ def unreachable(ik: Prepared, rng: np.random.Generator, count: int) -> np.ndarra
 
 
 def measure(ik: Prepared, values: np.ndarray, target: np.ndarray, kind: str) -> float:
-    """Return how far a pose is from a target, found independently: metres, and chords of the angle that is missing."""
+    """Return the distance of a pose from a target, computed independently: metres, and chords of the angle."""
     q = ik.chain.put(values, ik.linkage.neutral())
     away, angle = errors(ik.linkage, ik.goal.frame, q[None], target[None], kind)[0]
     return float(np.hypot(away, ik.chain.length / 4.0 * 2.0 * np.sin(angle / 2.0)))
 
 
 def by_slsqp(ik: Prepared, target: np.ndarray, kind: str, starts: int) -> float:
-    """Return the least measure that SciPy finds from random starts."""
+    """Return the least distance that SciPy finds from random starts."""
     limits = LIMITS.view(ik.chain.limits)
     bounds = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
     options = {"maxiter": 150, "ftol": 1e-10}
@@ -81,7 +81,7 @@ def by_slsqp(ik: Prepared, target: np.ndarray, kind: str, starts: int) -> float:
 
 
 def check(ik: Prepared, kind: str, targets: np.ndarray, starts: int = 4) -> None:
-    """Compare what is found with and without a start, and in a batch, with the best of SciPy's descents."""
+    """Compare results with and without a start, and in a batch, with the best of SciPy."""
     arm = ik.linkage
     batch = lw.solve_batch(arm, "tip", targets, threads=1, closest="thorough", **KINDS[kind])
     for target, q in zip(targets, batch.q, strict=True):
@@ -120,7 +120,7 @@ def test_chains_of_any_joints_come_as_close(seed: int) -> None:
 def test_a_joint_stopped_at_a_limit_crosses_the_gap_of_its_range() -> None:
     arm = lw.from_dh([(0.0, 0.0, 1.0, 0.0, "R", (-3.0, 3.0)), (0.0, 0.0, 0.5, 0.0, "R", (-0.2, 0.2))])
     ik = lw.prepare(arm, "tip", orientation=False)
-    for side in (1.0, -1.0):  # a goal just beyond the gap, and a start at its other end
+    for side in (1.0, -1.0):  # a goal just beyond the gap, and a start at the other end
         far = 2.0 * np.array([np.cos(3.2 * side), np.sin(3.2 * side), 0.0])
         solution = ik(far, start=[3.0 * side, 0.0])
         assert solution.q[0] * side == -3.0
@@ -137,7 +137,7 @@ def test_a_stretched_arm_is_as_close_as_its_length_allows() -> None:
 
 
 def test_of_poses_as_close_the_nearest_to_the_start_is_taken() -> None:
-    ik = lw.prepare(PANDA, "tip", orientation=False)  # stretched out, it may still spin about itself
+    ik = lw.prepare(PANDA, "tip", orientation=False)  # stretched, it can still spin about itself
     far = np.array([1.5, 0.8, 0.6])
     first = ik(far).q
     again = ik(far, start=first).q

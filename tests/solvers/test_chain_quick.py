@@ -1,4 +1,4 @@
-"""Poses near to targets out of reach, quickly: nearly as close as thorough ones, within limits, said as they are."""
+"""Fast poses for targets out of reach: nearly as close as thorough ones, within limits, with correct errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ARMS = {"panda": PANDA, "slides": SLIDES, "followers": FOLLOWERS}
 
 
 def somewhere(seed: int, count: int, length: float) -> np.ndarray:
-    """Return targets, turned at random, some of them within the reach."""
+    """Return targets with random orientations, some of them within reach."""
     rng = np.random.default_rng(seed)
     way = rng.normal(size=(count, 3))
     way *= (length * rng.uniform(0.2, 1.2, count) / np.linalg.norm(way, axis=1))[:, None]
@@ -39,7 +39,7 @@ def somewhere(seed: int, count: int, length: float) -> np.ndarray:
 
 
 def measures(arm: lw.Linkage, q: np.ndarray, targets: np.ndarray, kind: str, length: float) -> np.ndarray:
-    """Return how far poses are from targets: metres, and chords of the angles that are missing."""
+    """Return the distances of poses from targets: metres, and chords of the angles."""
     away, angle = errors(arm, "tip", q, targets, kind).T
     return np.hypot(away, 0.0 if kind == "position" else length / 2.0 * np.sin(angle / 2.0))
 
@@ -66,7 +66,7 @@ def test_poses_are_nearly_as_close_as_thorough_ones(name: str, kind: str) -> Non
 
 
 def measures_said(residuals: np.ndarray, kind: str, length: float) -> np.ndarray:
-    """Return the same from what a batch says."""
+    """Return the same from the residuals of a batch."""
     if kind == "position":
         return residuals[:, 0]
     return np.hypot(residuals[:, 0], length / 2.0 * np.sin(residuals[:, 1] / 2.0))
@@ -90,7 +90,7 @@ def test_a_sweep_brings_each_joint_to_where_it_serves_best(name: str) -> None:
     table = chain_quick.edge_table(ik.frames, ik.chain.table[0])
     chain_quick.descend(ik, table, plan, targets, status, values, report)
     for swept, q, target in zip(values, poses, targets, strict=True):
-        for joint in reversed(range(arm.nq)):  # by trying many
+        for joint in reversed(range(arm.nq)):  # by brute force
             limits = arm.lower[joint], arm.upper[joint]
             low, high = limits if np.isfinite(limits).all() else (-np.pi, np.pi)
             tried = np.tile(q, (4001, 1))

@@ -1,4 +1,4 @@
-"""One goal at a time: `prepare`, and `solve` that uses it; what comes back, from which start, and what is refused."""
+"""Single goals with `prepare`, and with `solve`, which uses it: results, starts, refused input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reach(target: np.ndarray) -> lw.Reach:
     return lw.Reach("tip", orientation=target)
 
 
-# What comes back
+# Results
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,7 +48,7 @@ def test_an_answer_says_of_itself_what_is_true(kind: str) -> None:
         assert solution.method == "robust"
         assert solution.linkage is PANDA
         assert_array_equal(solution.goals[0].target, target)
-        assert solution.iterations >= 0  # none where a closed form answers
+        assert solution.iterations >= 0  # zero for closed forms
 
 
 def test_the_default_method_is_the_compiled_search() -> None:
@@ -73,7 +73,7 @@ def test_reasons_are_sentences_with_numbers() -> None:
     assert near.reason != far.reason
     for solution in (good, far, near):
         assert solution.explain().startswith(solution.reason)
-        assert solution.explain() != solution.reason  # and more: what is left free, or what to try
+        assert solution.explain() != solution.reason  # longer: free motions, or advice
         assert solution.reason.endswith(".")
 
 
@@ -129,7 +129,7 @@ def test_a_solution_keeps_its_question_when_the_buffers_are_used_again() -> None
     assert "out of reach" in solution.reason
 
 
-# The same question
+# Repeated calls
 
 
 def test_the_same_question_has_the_same_answer_whatever_was_asked_before() -> None:
@@ -146,7 +146,7 @@ def test_the_same_question_has_the_same_answer_whatever_was_asked_before() -> No
 
 def test_a_seed_repeats_and_another_may_not() -> None:
     def answers(seed: int) -> np.ndarray:
-        ik = lw.prepare(lw.models.ur5(), "tip", seed=seed, free="z")  # whole poses have a closed form
+        ik = lw.prepare(lw.models.ur5(), "tip", seed=seed, free="z")  # for poses there is a closed form
         hard = UR5.forward(UR5.random_pose(1, 200), frame="tip")
         return np.array([ik(target, start=np.zeros(6)).q for target in hard])
 
@@ -155,7 +155,7 @@ def test_a_seed_repeats_and_another_may_not() -> None:
 
 
 def test_threads_may_share_a_prepared_solver() -> None:
-    """Each call works in memory of its own, so that nothing depends on the lock that keeps Python's threads apart."""
+    """Each call has its own memory, so nothing depends on the GIL."""
     ik, goals, together = lw.prepare(PANDA, "tip"), list(TARGETS), Barrier(8, timeout=60)
     starts = PANDA.random_pose(5, len(goals))
 
@@ -202,7 +202,7 @@ def test_an_answer_from_a_start_is_near_it() -> None:
     for start in UR5.random_pose(rng, 100) * 0.4:
         there = start + rng.uniform(-0.03, 0.03, 6)
         if np.linalg.svd(UR5.jacobian(start, "tip"), compute_uv=False)[-1] < 0.05:
-            continue  # next to a singular pose another branch may be as near
+            continue  # near a singular pose, another branch may be as close
         solution = ik(UR5.forward(there, frame="tip"), start=start)
         assert solution.success
         assert np.abs(solution.q - start).max() < 0.2
@@ -327,7 +327,7 @@ def test_limits_can_be_left_out() -> None:
 
 
 def closest_by_descent(arm: lw.Linkage, goal: lw.Reach, q: np.ndarray) -> float:
-    """Return how far from a goal an independent descent from a pose ends [m]."""
+    """Return the final distance from a goal of an independent descent from a pose [m]."""
     return float(lw.solve(arm, goal, start=q, method="damped", limits="project", max_iterations=300).residual)
 
 
@@ -424,7 +424,7 @@ def test_a_start_that_is_none_is_refused(error: type[Exception], start: object) 
     ids=str,
 )  # fmt: skip
 def test_wrong_options_are_refused(error: type[Exception], frame: object, options: dict[str, object]) -> None:
-    lw.prepare(PANDA, "tip", restarts=1, seed=1)  # True would be taken for the one that is kept
+    lw.prepare(PANDA, "tip", restarts=1, seed=1)  # True == 1 would hit the cached solver
     with pytest.raises(error):
         lw.prepare(PANDA, frame, **options)
 
@@ -452,7 +452,7 @@ def test_targets_come_in_any_form_of_numbers(kind: str) -> None:
     assert_allclose(lw.prepare(PANDA, "tip")(forms[kind]).q, expected, atol=1e-4 if kind == "float32" else 0.0)
 
 
-# What the NumPy form still serves
+# Cases of the NumPy implementation
 
 
 def test_the_robust_method_still_traces_and_counts() -> None:
@@ -507,7 +507,7 @@ def test_other_options_reach_the_compiled_search() -> None:
 
 
 def hard_goal() -> lw.Reach:
-    """Return a goal for the Panda that cannot be reached, though its position can."""
+    """Return an unreachable goal for the Panda with a reachable position."""
     return lw.Reach("tip", position=(0.55, 0.0, 0.9), orientation=np.diag([1.0, -1.0, -1.0]))
 
 
@@ -546,7 +546,7 @@ def test_the_nearest_of_many_answers_is_no_further_than_that_of_a_plain_call() -
 
 @pytest.mark.parametrize("arm", [lw.models.ur5, lw.models.panda])
 def test_the_first_solve_of_a_chain_has_room_for_its_closed_form(arm):
-    linkage = arm()  # one that has not been asked for its form yet: kernels write into rooms without looking
+    linkage = arm()  # a new linkage without cached forms, since kernels do not check sizes of memory
     solver = lw.prepare(linkage, "tip")
     assert solver(linkage.forward("ready", frame="tip")).success
     assert [len(room) >= solver._answering.room[0] for room in solver._rooms] == [True]

@@ -1,4 +1,4 @@
-"""Targets of a chain: what they may be given as, what they become, which are rigid, and errors out of squares."""
+"""Targets of a chain: accepted forms, conversion, checks of rigidity, and errors from squares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = np.random.default_rng(0)
 
 
 class OnACard:
-    """An array of a graphics card, by what tells one."""
+    """An array with the interface of a GPU array."""
 
     __cuda_array_interface__ = {"shape": (2, 4, 4), "typestr": "<f8", "data": (0, False), "version": 3}  # noqa: RUF012
 
@@ -101,7 +101,7 @@ def test_other_shapes_are_refused_with_those_there_are(goal: lw.Reach, shape: tu
     with pytest.raises(GoalError, match=re.escape(said)) as refused:
         read_targets(goal, np.ones((6, *shape)))
     advised = ("Positions alone" in said) + ("A single" in said)
-    assert str(refused.value).count(". ") == advised  # advice where there is some, and none elsewhere
+    assert str(refused.value).count(". ") == advised  # some messages include advice
 
 
 def test_rigid_ones_are_told_from_others() -> None:
@@ -119,7 +119,7 @@ def test_rigid_ones_are_told_from_others() -> None:
 @pytest.mark.parametrize("shape", [(), (6,), (2, 3)], ids=str)
 @pytest.mark.parametrize(("goal", "columns"), [(WHOLE, [0, 1]), (PLACE, [0]), (TURN, [1])])
 def test_errors_are_lengths_and_angles(goal: lw.Reach, columns: list[int], shape: tuple[int, ...]) -> None:
-    """A kernel knows the squares of a distance, and of the chord of an angle, 2 sin(angle / 2)."""
+    """Kernels return squares: of a distance, and of the chord of an angle, 2 sin(angle / 2)."""
     distances = np.resize([0.3, 0.0, 2.0, 1e-9], shape)
     angles = np.resize([0.5, np.pi, 0.0, 1e-9], shape)
     found = unsquared(goal, distances**2, (2.0 * np.sin(angles / 2.0)) ** 2)
@@ -131,7 +131,7 @@ def test_a_chord_that_is_rounded_up_is_half_a_turn() -> None:
 
 
 def test_a_goal_that_a_very_long_chain_misses_ends_soon() -> None:
-    """A step towards the closest pose costs the cube of the joints: a long chain takes few of them, or none."""
+    """A step towards the closest pose costs the cube of the number of joints, so long chains take few steps or none."""
     b = lw.Builder("long")
     for k in range(900):
         b.revolute(f"j{k}", f"l{k}", axis="xyz"[k % 3], at=(0.01, 0, 0), limits=(-1, 1))

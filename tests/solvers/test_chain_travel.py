@@ -1,4 +1,4 @@
-"""Bases that travel: slides a thousand times as long as the arm on them, and free roots, reach as arms do."""
+"""Travelling bases: rails a thousand times as long as the arm, and floating roots, solve as well as fixed arms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def on_base(base: list[Articulation], root: Articulation | None = None) -> lw.Li
 
 
 def check(arm: lw.Linkage, targets: np.ndarray) -> None:
-    """See that a call, a call from a start and a batch reach every target."""
+    """Check that a call, a call from a start and a batch reach every target."""
     ik = lw.prepare(arm, "tip")
     ways = [
         np.array([ik(target).q for target in targets]),

@@ -1,4 +1,4 @@
-"""Control cycles that keep clear: along a shelf, out of a margin, around with what freedom is left, never through."""
+"""Control cycles with `avoid`: along a shelf, out of a margin, around obstacles in the null space, never through."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ten_times(arm: lw.Linkage, poses: FloatArray) -> FloatArray:
 
 
 def test_along_a_shelf_that_the_target_dips_into() -> None:
-    """Never nearer than the margin less 0.1 mm at ten times the rate; calm; exact along the board."""
+    """At ten times the rate, distances stay above the margin less 0.1 mm; smooth; exact along the board."""
     arm = lw.models.panda()
     start = arm.stored_pose("ready")
     home = arm.forward(start, frame="tip")
@@ -62,7 +62,7 @@ def test_along_a_shelf_that_the_target_dips_into() -> None:
         assert not step
         assert "panda_hand and shelf are" in step.reason
         across = arm.forward(step.q, frame="tip") - step.target
-        assert np.abs(across[:2, 3]).max() < 1e-3  # it slides, no less
+        assert np.abs(across[:2, 3]).max() < 1e-3  # it slides along without loss
         assert np.abs(across[:3, :3]).max() < 1e-3
 
 
@@ -111,7 +111,7 @@ def test_where_nothing_is_near_a_cycle_is_that_of_a_chain_without_obstacles() ->
 
 
 def test_an_axis_left_free_and_joints_that_stay() -> None:
-    """The hand spins as it likes and one joint may not move: it goes as far towards the pole as the margin allows."""
+    """The hand may spin and one joint is held: the hand goes as far towards the pole as the margin allows."""
     arm = lw.models.panda()
     start = arm.stored_pose("ready")
     home = arm.forward(start, frame="tip")

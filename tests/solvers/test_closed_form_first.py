@@ -1,4 +1,4 @@
-"""Closed forms behind solve, prepare and batches: exact, the nearest to a start, honest at edges and beyond them."""
+"""Closed forms in solve, prepare and batches: exact, nearest to a start, correct at the edge of reach and beyond."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRIST_STEPS = [placed(None, p) for p in ((0, 0, 0), (0, 0, 0.4), (0.5, 0, 0), (0
 
 
 def wristed(limit: float) -> lw.Linkage:
-    """Return an arm with a wrist whose joints turn no further than a limit."""
+    """Return an arm with a wrist, with a limit on all joints."""
     return serial([Revolute(axis, -limit, limit) for axis in "zyyxyx"], WRIST_STEPS, placed(None, (0.1, 0, 0)))
 
 
@@ -122,7 +122,7 @@ def test_a_goal_out_of_reach_by_less_than_the_tolerance_is_reached(beyond: float
 
 
 def impossible(arm: lw.Linkage, count: int) -> np.ndarray:
-    """Return targets within reach, turned so that no pose has them."""
+    """Return targets within reach with unreachable orientations."""
     targets = arm.forward(arm.random_pose(3, 20 * count), frame="tip")
     targets[:, :3, :3] = Rotation.random(len(targets), random_state=4).as_matrix()
     return targets[[not len(lw.solve_all(arm, lw.Reach("tip", pose=target))) for target in targets]][:count]
@@ -175,7 +175,7 @@ def test_a_group_of_joints_in_a_body_has_its_closed_form_too() -> None:
     assert_allclose(arm.forward(found.q, frame="finger_tip"), np.tile(target, (len(found), 1, 1)), atol=1e-9)
 
 
-FOLDED = [  # poses of a Panda with its elbow folded to the limit: the held joint is free within a thousandth of its arc
+FOLDED = [  # poses of a Panda with its elbow at the limit: the held joint has only a thousandth of its range
     [0.962975, -1.674766, 1.227399, -3.070952, 1.397447, 0.862873, -0.382104],
     [2.22145, -1.337547, -1.015674, -3.071509, -1.522807, -0.016055, 1.947117],
     [0.77484, -1.750793, 1.335983, -3.068432, 1.560006, 0.436834, 2.132388],

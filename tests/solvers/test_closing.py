@@ -1,4 +1,4 @@
-"""Mechanisms are put together from anywhere, at any size, and driven without changing their circuit."""
+"""Mechanisms are assembled from any pose, at any size, and driven without changing their circuit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def slider_crank(crank: float, rod: float) -> lw.Linkage:
     return b.loop("guide", "rod_end", "pin").build()
 
 
-# Putting together
+# Assembly
 
 
 def test_both_ways_of_a_four_bar_are_found() -> None:
@@ -118,7 +118,7 @@ def test_mechanisms_that_hold_themselves_too_often_move() -> None:
 
 @pytest.mark.parametrize(("frames", "count"), [(12, 40), (13, 20), (73, 5)])
 def test_a_circuit_is_kept_however_it_is_sampled(frames: int, count: int) -> None:
-    """The same for a thousand four-bars in 12 to 720 frames: ``python tests/circuits.py``."""
+    """``python tests/circuits.py`` checks a thousand four-bars in 12 to 720 frames."""
     for seed in range(count):
         assert off_circuit(np.random.default_rng(seed), frames) < OFF
 
@@ -143,7 +143,7 @@ def test_a_dead_centre_itself_can_be_asked_for() -> None:
 
 
 def spatial_crank() -> lw.Linkage:
-    """Return a crank and a rocker with a rod between ball joints, which is free to spin about itself."""
+    """Return a crank and a rocker with a rod between ball joints, which may spin about itself."""
     b = lw.Builder("rssr", base="ground")
     b.continuous("crank", "crank", axis="z")
     b.ball("first", "rod", at=(0.3, 0, 0)).frame("rod_end", at=(1.0, 0, 0))
@@ -154,12 +154,12 @@ def spatial_crank() -> lw.Linkage:
 def test_a_rod_that_spins_does_not_matter(caplog: pytest.LogCaptureFixture) -> None:
     linkage = spatial_crank()
     lw.drive(linkage, "crank", np.linspace(0.0, 2.0 * np.pi, 25))
-    assert not caplog.records  # it is back where it began
+    assert not caplog.records  # it is back at the start
     assert lw.degrees_of_freedom(linkage) == 2
     found = lw.singular_positions(linkage, "rocker")
     assert found.complete
     assert len(found) == 2
-    for one in found:  # crank pin, its axis and the rod in one plane: the rod pushes at the crank's axis
+    for one in found:  # crank pin, crank axis and rod are in one plane: the rod pushes at the axis
         frames = linkage.forward(one.q)
         pin, end = frames["rod"][:3, 3], frames["rod_end"][:3, 3]
         assert abs(np.cross(pin, end - pin)[2]) < 1e-7
@@ -188,7 +188,7 @@ def test_several_driving_joints_leave_a_curve_for_each_value_of_the_others() -> 
     assert len(found) >= 6
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    for one in found:  # the two bars of the middle are in line
+    for one in found:  # the two middle bars are in line
         frames = linkage.forward(one.q)
         left, right = (frames[f"{side}_end"][:3, 3] - frames[f"{side}_bar"][:3, 3] for side in ("left", "right"))
         assert abs(np.cross(left, right)[2]) < 1e-7

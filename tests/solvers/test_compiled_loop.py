@@ -1,4 +1,4 @@
-"""The compiled loop judged by the readable one in NumPy: every method, many linkages, all kinds of goals of frames."""
+"""The compiled loop, compared with the NumPy loop: every method, many linkages, all kinds of goals for frames."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LINKAGES = {
     **{name: lambda joint=JOINTS[name]: one_joint(joint) for name in ("planar-z", "screw-z", "ball", "ball-limited")},
 }
 every_method = pytest.mark.parametrize("name", COMPILED)
-GAP = 1e-3  # of singular values: where two are as large, selective damping has no directions of its own
+GAP = 1e-3  # least gap of singular values: for equal ones, directions of selective damping are not unique
 
 
 def end(linkage: lw.Linkage) -> str:
@@ -71,7 +71,7 @@ def problems(linkage: lw.Linkage, rng: np.random.Generator) -> list[tuple[list[l
 
 
 def distinct(values: np.ndarray) -> bool:
-    """Return whether singular values are well apart, and none is lost."""
+    """Return whether singular values are well separated and nonzero."""
     return bool(np.all(-np.diff(values) > GAP * values[0]) and values[-1] > GAP * values[0])
 
 
@@ -138,7 +138,7 @@ def test_solves_are_those_of_numpy(name: str, limits: Any, monkeypatch: pytest.M
         np.testing.assert_allclose(found.q, known.q, rtol=0.0, atol=1e-7)
         np.testing.assert_array_equal(several.q, [found.q, found.q])
         assert len(found.trace) == len(known.trace)
-        for one, two in zip(found.trace[:8], known.trace, strict=False):  # out of reach, roundings grow
+        for one, two in zip(found.trace[:8], known.trace, strict=False):  # out of reach, rounding errors grow
             np.testing.assert_allclose(one.singular_values, two.singular_values, rtol=1e-6, atol=1e-6)
             np.testing.assert_allclose(one.step, two.step, rtol=1e-6, atol=1e-6)
 

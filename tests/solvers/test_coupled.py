@@ -1,4 +1,4 @@
-"""Couplings in solves: closed, assembled, driven, with their rates and forces, alone and together with loops."""
+"""Couplings in solves: closing, assembly, driving, rates and forces, alone and together with loops."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_goals_are_reached_with_couplings_held(name: str, method: str) -> None:
 
 
 def knee() -> lw.Linkage:
-    """Return a leg whose knee slides as it bends, by polynomials, as models of humans have it."""
+    """Return a leg whose knee translates as it bends, by polynomials, as in models of the human body."""
     b = lw.Builder("leg", base="pelvis").ball("hip", "thigh", euler="XYZ")
     b.prismatic("forward", "a", axis="x", at=(0, 0, -0.4)).prismatic("down", "b", axis="z")
     b.revolute("knee", "shin", axis="y", limits=(0.0, 2.2)).frame("foot", at=(0, 0, -0.4))
@@ -197,7 +197,7 @@ def test_the_compiled_solver_follows_curves_by_their_tangents() -> None:
         assert_allclose(leg.follow(found.q), found.q, atol=1e-10)
         assert_allclose(leg.forward(found.q, frame="foot")[:3, 3], goal.target[:3, 3], atol=1e-4)
     q = leg.neutral()
-    for goal in closings(leg):  # a tangent touches: the same error and the same Jacobian there
+    for goal in closings(leg):  # the tangent has the same error and Jacobian there
         straight = goal.tangent(leg, q)
         assert_allclose(straight.error(leg, q), goal.error(leg, q), atol=1e-15)
         assert_allclose(straight.jacobian(leg, q), goal.jacobian(leg, q), atol=1e-15)
@@ -212,7 +212,7 @@ def test_batches_and_chains_say_that_they_hold_no_couplings() -> None:
     linkage = lw.models.cam_follower()
     with pytest.raises(GoalError, match="coupled"):
         lw.solve_batch(linkage, "roller", np.eye(4)[None])
-    leg = knee()  # couplings beyond a frame do not matter to it
+    leg = knee()  # couplings beyond a frame do not affect it
     targets = leg.forward(leg.random_pose(0, 4), frame="thigh")
     assert lw.solve_batch(leg, "thigh", targets).success.all()
     assert lw.explain.workspace(linkage, "roller", samples=50).points[:, 1].max() <= 0.08 + 1e-12
@@ -248,7 +248,7 @@ def test_the_outline_of_a_cam_touches_its_roller_everywhere() -> None:
             q = linkage.pose(cam=angle)
             world = linkage.convert(outline.points, q, source="disc")
             away = np.linalg.norm(world - linkage.forward(q, frame="roller")[:3, 3], axis=1)
-            assert away.min() == pytest.approx(0.01, abs=1e-5)  # touches, and never cuts in
+            assert away.min() == pytest.approx(0.01, abs=1e-5)  # touches, never intersects
     assert lw.cam_outline(lw.models.cam_follower(0.02), "cam", "roller", roller=0.2).undercut
 
 

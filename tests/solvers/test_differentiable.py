@@ -1,4 +1,4 @@
-"""How solutions move with their targets, against finite differences of the solver; limits and singular poses."""
+"""Derivatives of solutions by targets, compared with finite differences of the solver; limits and singular poses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP = 1e-5
 
 
 def steady(arm: lw.Linkage, ik: lw.Differentiable, q: Any) -> Any:
-    """Return which poses are not near to where a solution changes fast, so that finite differences tell it."""
+    """Return which poses are away from fast changes of solutions, so that finite differences are accurate."""
     derivative = ik.derivative(q)
     return ~derivative.singular & (np.abs(derivative.matrix).max(axis=(-1, -2)) < 30.0 / min(1.0, arm.length))
 
@@ -29,7 +29,7 @@ def test_poses_move_with_their_targets_as_finite_differences_say(name: str) -> N
     q, success = ik(arm.forward(arm.random_pose(rng, 24), frame="tip"))
     q = q[success & steady(arm, ik, q)]
     assert len(q) > 12
-    way = STEP * rng.normal(size=(len(q), arm.nv))  # targets that can be reached, also by few joints
+    way = STEP * rng.normal(size=(len(q), arm.nv))  # reachable targets, also for few joints
     before, after = (arm.forward(arm.integrate(q, sign * way), frame="tip") for sign in (-1.0, 1.0))
     ends = [ik(targets, start=q) for targets in (before, after)]
     assert ends[0][1].all()
@@ -124,7 +124,7 @@ def test_joints_at_a_limit_stay_there_as_the_solver_holds_them() -> None:
     held, plain = ik.derivative(q), lw.differentiable(arm, "tip", limits="ignore").derivative(q)
     assert not held.matrix[:, 1].any()
     q = q[good := steady(arm, ik, q)]
-    twists = np.sign(plain.matrix[good, 1])  # these would lead out
+    twists = np.sign(plain.matrix[good, 1])  # these lead out of the limits
     after, success = ik(moved(arm.forward(q, frame="tip"), STEP * twists), start=q)
     assert success.sum() > 20
     told = (held.matrix[good] @ twists[..., None])[..., 0]
@@ -158,7 +158,7 @@ def test_singular_poses_are_damped_and_said() -> None:
         assert derivative.singular.tolist() == [True, True, True, False]
         assert np.isfinite(derivative.matrix).all()
         assert np.linalg.norm(derivative.matrix, ord=2, axis=(-1, -2)).max() <= 1.0 / (damping * np.sqrt(10.0)) + 1e-9
-        assert np.abs(derivative.matrix[0, :, 0]).max() < 1e-9  # straight out it cannot go
+        assert np.abs(derivative.matrix[0, :, 0]).max() < 1e-9  # it cannot move outwards
 
 
 def test_damping_begins_smoothly() -> None:
@@ -175,7 +175,7 @@ def test_planes_are_not_singular_for_what_never_moves() -> None:
         assert lw.differentiable(arm, "tip").derivative(arm.random_pose(9, 50)).singular.mean() < 0.1, name
 
 
-# What it takes
+# Arguments
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3), (0,), (2, 0)])

@@ -1,4 +1,4 @@
-"""FABRIK: it reaches what can be reached, keeps every limit, and is the published method when asked to be."""
+"""FABRIK: it reaches reachable goals, keeps every limit, and equals the published method where that applies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ball_snake(count: int = 10) -> lw.Linkage:
 
 
 def human_arm() -> lw.Linkage:
-    """A ball with limits, an elbow that bends one way, a wrist of two hinges: six values, as many as a pose takes."""
+    """A ball joint with limits, an elbow that bends one way, a wrist with two axes: six values, like a pose."""
     b = lw.Builder("arm", base="torso")
     b.ball("shoulder", "upper", euler="XYZ", lower=(-1.5, -1.5, -1.5), upper=(1.5, 1.5, 1.5), at=(0, 0.2, 1.4))
     b.revolute("elbow", "fore", at=(0.3, 0, 0), axis="y", limits=(-2.5, 0.0))
@@ -50,7 +50,7 @@ def human_arm() -> lw.Linkage:
 
 
 def three_hinged_arm() -> lw.Linkage:
-    """The same with three hinges for the shoulder, one of them moved along its own axis, and no limits."""
+    """The same with three revolute joints at the shoulder, one of them shifted along its axis, without limits."""
     b = lw.Builder("hinges", base="torso")
     b.revolute("yaw", "a", axis="z").revolute("pitch", "b", axis="y")
     b.revolute("roll", "upper", axis="x", at=(0.1, 0, 0))
@@ -253,7 +253,7 @@ def test_a_goal_that_no_joint_moves_is_told_to_be_missed() -> None:
     assert not solution.success
 
 
-# What it refuses
+# Refused input
 
 
 @pytest.mark.parametrize("kind", SLIDING)
@@ -333,7 +333,7 @@ def test_the_largest_step_is_held() -> None:
     assert {"foresight", "overshoot"} <= set(solution.trace[0].notes)
 
 
-# What it is made of
+# Parts
 
 
 def test_hinges_through_one_point_make_one_bone() -> None:
@@ -350,7 +350,7 @@ def test_branches_keep_their_bones_apart() -> None:
 
 @njit(**ARITHMETIC)
 def fit_rotation(M, room, out):
-    """Call what only kernels call."""
+    """Call a function that only kernels call."""
     best_rotation(flat(M), flat(room), flat(out))
 
 

@@ -1,4 +1,4 @@
-"""Chains that keep clear: answers are free by a clearance computed anew, near their start, and failures say why."""
+"""Chains with `avoid`: results are free by an independent clearance, near their start; failures have reasons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORLD = lw.World(
 
 
 def spheres_of(arm: lw.Linkage, radius: float = 0.05) -> lw.Linkage:
-    """Return an arm made of spheres, as planners have it; links next but two to each other may touch."""
+    """Return an arm made of spheres, as in motion planners; links up to three apart may touch."""
     frames, made = arm.forward(np.zeros(arm.nq)), {}
     for link, parent in zip(arm.links[1:], arm.parents[1:], strict=True):
         way = (np.linalg.inv(frames[arm.links[parent]]) @ frames[link])[:3, 3]
@@ -53,7 +53,7 @@ def arm(request: pytest.FixtureRequest) -> lw.Linkage:
 
 
 def free_targets(arm: lw.Linkage, count: int, seed: int = 0) -> FloatArray:
-    """Return where the tip is at free poses: goals that have an answer."""
+    """Return the tip at collision-free poses, which are solvable goals."""
     poses = arm.random_pose(seed, 40 * count)
     free = poses[~lw.collides(arm, poses, WORLD, margin=MARGIN)]
     assert len(free) >= count

@@ -1,4 +1,4 @@
-"""`joints=` and `weights=`: a group to solve with, and what moving each joint costs."""
+"""`joints=` and `weights=`: a group of joints to solve with, and the cost of moving each joint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ELSEWHERE = PANDA.pose(PANDA.stored_pose("ready") + 0.1)
 
 
 def reachable(linkage: lw.Linkage, frame: str, start: np.ndarray, joints: list[str], seed: int = 0) -> np.ndarray:
-    """Return where a frame is in a random pose that differs from a start in some joints only."""
+    """Return a frame's transform in a random pose that differs from a start in some joints only."""
     pose = start.copy()
     places = [linkage.coordinate_index[name] for name in joints]
     pose[places] = linkage.random_pose(seed)[places]

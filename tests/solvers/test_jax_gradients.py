@@ -1,4 +1,4 @@
-"""Differentiable solves of JAX, against finite differences and NumPy's matrices, under its transformations."""
+"""Differentiable solves in JAX, compared with finite differences and NumPy, under JAX's transformations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _double() -> Iterator[None]:
 
 
 def as_pose(T: Any, x: Any) -> Any:
-    """Return a pose (4, 4) moved by a small twist (6,), as a user may write it: by a quaternion."""
+    """Return a pose (4, 4) moved by a small twist (6,), with a quaternion, as a user may write it."""
     vector = x[3:] / 2.0
     w, (a, b, c) = 1.0 - vector @ vector, vector
     cross = jnp.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])
@@ -34,7 +34,7 @@ def as_pose(T: Any, x: Any) -> Any:
 
 
 def case(name: str, count: int = 3, seed: int = 0, **options: Any) -> tuple[Any, Any, Any]:
-    """Return a solver, poses well away from singular ones and where they have the frame."""
+    """Return a solver, poses away from singular ones, and their targets."""
     arm = ARMS[name]()
     ik = lw.differentiable(arm, "tip", library="jax", **options)
     q = arm.random_pose(seed, 40)

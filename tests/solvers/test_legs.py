@@ -1,4 +1,4 @@
-"""Parallel robots in batches: legs by themselves, loops closed, and where closed forms have them."""
+"""Parallel robots in batches: legs solved separately, closed loops, and agreement with closed forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_arms_of_a_delta_are_those_of_the_closed_form() -> None:
     batch = lw.solve_batch(robot, "platform", places, orientation=False, start="ready")
     assert batch.success.all()
     assert gap(robot, batch.q) < 1e-9
-    for k in range(3):  # the elbow is where a circle of the arm meets the sphere of the rod
+    for k in range(3):  # the elbow: intersection of the arm's circle and the rod's sphere
         turn = Rotation.from_rotvec([0, 0, -2 * np.pi * k / 3]).as_matrix()
         x, y, z = (places @ turn.T + [p - b, 0, 0]).T
         reach = np.hypot(x, z)
@@ -80,9 +80,9 @@ def test_other_loops_are_refused_with_the_reason() -> None:
 
 
 def oblique(seed: int) -> tuple[lw.Linkage, np.ndarray]:
-    """Return a platform on three oblique slides with a rod, a telescope and a rod whose joints point anywhere.
+    """Return a platform on three oblique prismatic joints, with legs of randomly oriented joints, and a closed pose.
 
-    And a pose in which it is closed.
+    The legs are a rod, a telescope and a rod.
     """
     rng = np.random.default_rng(seed)
     b, values = lw.Builder("oblique", base="ground"), {}
@@ -113,14 +113,14 @@ def test_legs_whose_joints_point_anywhere_have_closed_forms(seed: int) -> None:
     form = platform_form(robot, "carriage2", legs_of(robot, "carriage2"))
     assert not isinstance(form, str), form
     legs_alone = [robot.jacobian(home, f"end{k}")[:3, 3 + 3 * k : 6 + 3 * k] for k in range(3)]
-    reach = 0.05 * min(np.linalg.svd(leg, compute_uv=False).min() for leg in legs_alone) ** 2  # some are stretched
+    reach = 0.05 * min(np.linalg.svd(leg, compute_uv=False).min() for leg in legs_alone) ** 2  # some legs are stretched
     near = np.random.default_rng(seed).uniform(-reach, reach, (20, 3)) + robot.forward(home, frame="carriage2")[:3, 3]
     q, errors, reached = form.solve(near, home[None], (1e-10, 1e-10), 1)
     assert gap(robot, home) < 1e-12
     assert reached.all(), errors
     assert gap(robot, q) < 1e-12
     assert_allclose(robot.forward(q, frame="carriage2")[:, :3, 3], near, atol=1e-12)
-    assert np.abs(q - home).max() < 0.2  # the solution that is near
+    assert np.abs(q - home).max() < 0.2  # the nearby solution
 
 
 def test_a_stewart_platform_and_a_five_bar_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_stewart_platform_and_a_five_bar_need_no_search(monkeypatch: pytest.Mo
     assert lw.solve_batch(six, "platform", home[None], start="ready")
     assert counts == [0, 0]
     turned = home.copy()
-    turned[:3, :3] *= 2.0  # no rigid frame
+    turned[:3, :3] *= 2.0  # not a rigid transform
     assert lw.solve_batch(six, "platform", np.stack([home, turned])).status.tolist() == ["reached", "invalid"]
 
 
@@ -181,7 +181,7 @@ def test_all_forty_postures_of_dietmaiers_platform_are_found() -> None:
     for k, (foot, head) in enumerate(zip(feet, heads, strict=True)):
         b.frame(f"head{k}", link="platform", at=head)
         b.continuous(f"turn{k}", f"foot{k}", parent="base", axis="x", at=foot)
-        b.revolute(f"tilt{k}", f"shin{k}", axis="y", limits=("-90deg", "90deg"))  # or every posture comes 64 times
+        b.revolute(f"tilt{k}", f"shin{k}", axis="y", limits=("-90deg", "90deg"))  # avoids 64 copies of every posture
         b.prismatic(f"leg{k}", f"leg{k}", axis="z", limits=(0.1, 3)).frame(f"end{k}").loop(
             f"l{k}", f"end{k}", f"head{k}"
         )
@@ -196,7 +196,7 @@ def test_all_forty_postures_of_dietmaiers_platform_are_found() -> None:
 
 @pytest.mark.parametrize(("name", "within", "ever"), [("delta", 1, 64), ("five_bar", 4, 4), ("oblique", None, None)])
 def test_the_solutions_of_legs_are_multiplied(name: str, within: int | None, ever: int | None) -> None:
-    """A Delta has elbows in or out, and rods flipped; a five-bar both elbows left or right."""
+    """A Delta has elbows in or out, and flipped rods; a five-bar has each elbow left or right."""
     robot, home = oblique(1) if name == "oblique" else (getattr(lw.models, name)(), "aside")
     frame = {"delta": "platform", "five_bar": "tip", "oblique": "carriage2"}[name]
     goal = lw.Reach(frame, position=robot.forward(home, frame=frame)[:3, 3])
@@ -209,7 +209,7 @@ def test_the_solutions_of_legs_are_multiplied(name: str, within: int | None, eve
     assert gap(robot, every.q) < 1e-12
     apart = np.abs(every.q[:, None] - every.q).max(axis=-1) + np.eye(len(every))
     assert apart.min() > 0.01
-    for seed in range(8):  # whatever a search finds is one of them
+    for seed in range(8):  # all results of searches are among them
         solution = lw.solve(robot, goal, start=robot.random_pose(seed))
         away = [np.abs(robot.difference(one, solution.q)).max() for one in every.q]
         assert min(away) < 1e-2 or not solution, away

@@ -1,4 +1,4 @@
-"""The compiled closure goes where the one in NumPy goes, and hands back what is out of the ordinary."""
+"""The compiled closure agrees with the one in NumPy, and returns unusual cases to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE = [name for name, make in ALL.items() if len(make(1.0).drivers) == 1]
 
 
 def begun(name: str) -> tuple[lw.Linkage, str, np.ndarray, np.ndarray]:
-    """Return a mechanism, what drives it, the values that takes, and a closed pose at the first."""
+    """Return a mechanism, its driver, the driver's values, and a closed pose at the first value."""
     made = ALL[name](1.0)
     linkage, (driver, path) = made.linkage, next(iter(made.drivers.items()))
     hint = dict(made.hints[0]) if made.hints else {}
@@ -28,7 +28,7 @@ def begun(name: str) -> tuple[lw.Linkage, str, np.ndarray, np.ndarray]:
 
 
 def driven(linkage: lw.Linkage, driver: str, path: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the poses of a drive, and where it had to stop; some of the ways to put a mechanism together get stuck."""
+    """Return the poses of a drive, and where it stopped, since some assembly modes get stuck."""
     try:
         return lw.drive(linkage, driver, path, start=start).poses, float(path[-1])
     except LoopError as error:
@@ -42,7 +42,7 @@ def test_it_goes_where_numpy_goes(name: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Closure, "program", None)
     slow, stop = driven(*begin)
     assert_allclose(end, stop, atol=1e-9)
-    places = link_places(begin[0], slow)  # not joints: a rod between two balls spins as it likes
+    places = link_places(begin[0], slow)  # not joints: a rod between two ball joints may spin
     assert_allclose(link_places(begin[0], compiled), places, atol=1e-9 * begin[0].loop_size)
 
 
@@ -58,7 +58,7 @@ def test_ordinary_turns_are_compiled_from_end_to_end(name: str) -> None:
     count, rates = program.drive(v, free, Side(closure.jacobian(start)[:, free]).rank(), path, poses, 0)
     assert count == len(path)
     assert np.abs(closure.error(poses)).max() < 1e-12
-    assert_allclose(closure.jacobian(poses[-1]) @ rates, 0.0, atol=1e-4)  # of the pose predicted, near the last
+    assert_allclose(closure.jacobian(poses[-1]) @ rates, 0.0, atol=1e-4)  # at the predicted pose, near the last one
     assert rates[v] == 1.0
 
 
@@ -90,7 +90,7 @@ def test_rates_are_those_of_numpy(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_has_no_usual_rank_is_handed_back() -> None:
-    linkage = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)  # a parallelogram: branches meet where it is flat
+    linkage = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)  # a parallelogram: branches meet in the flat pose
     closure = Closure(linkage)
     flat = linkage.pose(crank=0.0, coupler=0.0, rocker=0.0)
     assert closure.closed(flat)

@@ -1,4 +1,4 @@
-"""Rates of mechanisms are exact: closed forms, differences of closed poses, and what cannot follow is said."""
+"""Rates of mechanisms are exact: compared with closed forms and differences; singular poses are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TURN = np.linspace(0.0, 2.0 * np.pi, 61)
 
 
 def rod_between_balls() -> lw.Linkage:
-    """Return crank, rod and rocker on axes that cross; the rod hangs on a ball, and spins as it likes."""
+    """Return crank, rod and rocker on intersecting axes; the rod is on a ball joint and may spin."""
     b = lw.Builder("rssr", base="ground")
     b.continuous("crank", "crank", axis="z")
     b.ball("ball", "rod", at=(0.1, 0, 0)).frame("rod_end", at=(0.5, 0, 0))
@@ -34,7 +34,7 @@ MECHANISMS = {
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_rates_are_the_derivatives_of_closed_poses(name: str) -> None:
-    """A driver that speeds up, ``2 t + 3 t²``: five closed poses around a moment have nearly these derivatives."""
+    """The driver accelerates, ``2 t + 3 t²``; differences of five closed poses have nearly the same derivatives."""
     build, joint = MECHANISMS[name]
     linkage = build()
     times = 0.5 + 1e-3 * np.arange(-2, 3)
@@ -73,7 +73,7 @@ def test_a_four_bar_has_the_rates_of_the_book(size: float) -> None:
     rates = lw.drive_rates(clip, "crank", speed=7.0)
     w3, w4 = 7.0 * a * np.sin(t4 - t2) / (b * np.sin(t3 - t4)), 7.0 * a * np.sin(t2 - t3) / (c * np.sin(t4 - t3))
     assert_allclose(rates.velocities, np.stack([np.full(len(t2), 7.0), w3 - 7.0, w4], axis=-1), rtol=1e-9, atol=1e-9)
-    # The second derivative of the loop, a e(t2) + b e(t3) = g + c e(t4), solved for what is unknown.
+    # The second derivative of the loop, a e(t2) + b e(t3) = g + c e(t4), solved for the unknowns.
     left = -a * 49.0 * np.exp(1j * t2) - b * w3**2 * np.exp(1j * t3) + c * w4**2 * np.exp(1j * t4)
     further = (left * np.exp(-1j * t3)).real / (c * np.sin(t3 - t4))
     assert_allclose(rates.of("rocker")[1], further, rtol=1e-8, atol=1e-8)
@@ -133,7 +133,7 @@ def test_what_cannot_follow_is_said() -> None:
 
 
 def test_where_branches_meet_nothing_is_made_up(caplog: pytest.LogCaptureFixture) -> None:
-    """A parallelogram that lies flat may go on as one, or cross: its rates are not determined there, and only there."""
+    """A flat parallelogram may continue as one or cross; its rates are undetermined there, and only there."""
     bars = lw.models.four_bar(0.4, 0.2, 0.4, 0.2)
     begin = float(bars.stored_pose("start")[0])
     clip = lw.drive(bars, "crank", [*np.linspace(begin, np.pi, 20), 3.3], start="start")

@@ -175,10 +175,10 @@ def test_a_closed_pose_is_near_and_keeps_what_it_should(kind: str) -> None:
         assert_array_equal(closed[kept], q[kept])
         jacobian = lw.Close(linkage.loops[0]).jacobian(linkage, closed)
         free = np.ones(linkage.nv, bool)
-        free[[3, 11, 12, 13]] = False  # the left elbow, the right wrist
+        free[[3, 11, 12, 13]] = False  # hold the left elbow and the right wrist
         way = linkage.difference(closed, q)[free]
         along = way - np.linalg.pinv(jacobian[:, free], rcond=1e-9) @ (jacobian[:, free] @ way)
-        assert np.abs(along).max() < 1e-3  # nothing along the closed poses leads nearer
+        assert np.abs(along).max() < 1e-3  # no motion along closed poses comes closer
 
 
 def test_a_closed_pose_stays_as_it_is() -> None:
@@ -255,7 +255,7 @@ def test_a_parallelogram_goes_straight_through_its_change_points() -> None:
     assert_allclose(clip.poses[:, 2], clip.poses[:, 0], atol=1e-6)  # crank and rocker stay parallel
     exact = lw.drive(
         bars, "crank", np.linspace(-1, 1, 21), start=bars.pose(crank=-1, coupler=1, rocker=-1)
-    )  # zero on it
+    )  # zero on the path
     assert_allclose(exact.poses[:, 2], exact.poses[:, 0], atol=1e-6)
 
 
@@ -274,7 +274,7 @@ def test_driving_refuses_what_has_no_meaning() -> None:
             lw.drive(bars, "crank", values, start="start")
 
 
-# Where loops are looked at
+# Loops at poses
 
 
 def test_the_doctor_says_which_poses_leave_a_loop_open() -> None:
@@ -307,7 +307,7 @@ def test_degrees_of_freedom_are_those_of_the_textbook() -> None:
 
 
 def closed_form(lengths: tuple[float, float, float, float]) -> list[float]:
-    """Return the crank angles at which coupler and rocker are in line: where the crank of a four-bar turns back."""
+    """Return the crank angles at which coupler and rocker are in line, where the crank of a four-bar reverses."""
     ground, crank, coupler, rocker = lengths
     cosines = [(crank**2 + ground**2 - (coupler + sign * rocker) ** 2) / (2 * crank * ground) for sign in (1, -1)]
     angles = [math.acos(c) for c in cosines if -1.0 < c < 1.0]
@@ -341,7 +341,7 @@ def test_a_rocker_drives_a_crank_up_to_its_dead_centres() -> None:
     for one in found:
         assert one.kind == "dead-centre"
         jacobian = lw.Close(lw.models.four_bar().loops[0]).jacobian(lw.models.four_bar(), one.q)[:2, :2]
-        assert np.linalg.svd(jacobian, compute_uv=False)[-1] < 1e-7  # crank and coupler alone have lost rank
+        assert np.linalg.svd(jacobian, compute_uv=False)[-1] < 1e-7  # crank and coupler alone are singular
 
 
 def test_a_parallelogram_has_change_points_where_it_is_flat() -> None:
@@ -355,14 +355,14 @@ def test_singular_positions_are_those_of_one_degree_of_freedom() -> None:
         lw.singular_positions(lw.models.pantograph(), "shoulder", start="ready")
 
 
-# Loops that cannot quite close
+# Loops that cannot close exactly
 
 
 OFF = 1e-8
 
 
 def parallel_rods(off: float, tolerance: float = 1e-10) -> lw.Linkage:
-    """Return a plate on three parallel rods, one more than it needs, of which the third is too long by a hair."""
+    """Return a plate on three parallel rods, one of them redundant and slightly too long."""
     b = lw.Builder("rods", base="floor")
     for k, x in enumerate((0.0, 0.2, 0.5)):
         b.revolute(f"j{k}", f"rod{k}", parent="floor", axis="y", at=(x, 0, 0), limits=("-80deg", "80deg"))
@@ -383,10 +383,10 @@ def test_redundant_loops_close_in_the_least_squares_sense() -> None:
     assert error.value.gap is not None
     assert 1e-10 < error.value.gap < OFF
     q = lw.close(rods, start, keep=("j0",), tolerance=1e-7)
-    assert np.abs(q - level).max() < 10 * OFF  # no wild step along what the rods say twice
+    assert np.abs(q - level).max() < 10 * OFF  # no large step along redundant directions
     gaps = np.concatenate([goal.error(rods, level) for goal in closings(rods)])
     slope = np.concatenate([goal.jacobian(rods, level) for goal in closings(rods)])[:, 1:]
-    left = gaps - slope @ np.linalg.lstsq(slope, gaps, rcond=1e-6)[0]  # what no small change closes
+    left = gaps - slope @ np.linalg.lstsq(slope, gaps, rcond=1e-6)[0]  # the gap that no small change closes
     found = np.concatenate([goal.error(rods, q) for goal in closings(rods)])
     assert np.linalg.norm(found) == pytest.approx(np.linalg.norm(left), rel=1e-3)
 

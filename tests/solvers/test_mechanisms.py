@@ -1,4 +1,4 @@
-"""Mechanisms of the books are put together, driven and counted as their closed forms say, at every size."""
+"""Textbook mechanisms: assembly, driving and mobility agree with closed forms at every size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL = PLANE | SPACE
 
 
 def first_poses(made: Mechanism) -> tuple[lw.Assemblies | None, list[np.ndarray]]:
-    """Return the ways to put a mechanism together, and a pose for each that has a closed form."""
+    """Return the assembly modes of a mechanism, and a pose for each one with a closed form."""
     linkage = made.linkage
     values = {name: float(path[0]) for name, path in made.drivers.items()}
     if made.hints:
@@ -30,13 +30,13 @@ def first_poses(made: Mechanism) -> tuple[lw.Assemblies | None, list[np.ndarray]
 
 
 def away(linkage: lw.Linkage, q: np.ndarray, known: dict[str, np.ndarray]) -> float:
-    """Return how far frames are from where they should be, as a share of the mechanism's size."""
+    """Return the largest position error of frames, relative to the mechanism's size."""
     frames = linkage.forward(q)
     return max(float(np.abs(frames[name][..., :3, 3] - at).max()) for name, at in known.items()) / linkage.loop_size
 
 
 def driven(made: Mechanism, q: np.ndarray) -> np.ndarray:
-    """Return the poses of a mechanism as its drivers take their values."""
+    """Return the poses of a mechanism along the values of its drivers."""
     linkage, names = made.linkage, list(made.drivers)
     if len(names) == 1:
         return lw.drive(linkage, names[0], made.drivers[names[0]], start=q).poses

@@ -1,5 +1,5 @@
 # ruff: noqa: ARG005
-"""One contract over every method, every linkage and every kind of goal; then what each method promises by itself."""
+"""One contract over every method, linkage and kind of goal; then the properties of each method."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def goal_at(linkage: lw.Linkage, q: np.ndarray, kind: str) -> lw.Reach:
 
 
 def true_errors(linkage: lw.Linkage, goal: lw.Reach, q: np.ndarray) -> list[float]:
-    """Return the position and rotation error of a pose, found without the code under test."""
+    """Return the position and rotation error of a pose, computed without the code under test."""
     world = linkage.forward(q, frame=goal.frame)
     errors = []
     if goal.position is not None:
@@ -72,11 +72,11 @@ def nearby(linkage: lw.Linkage, rng: np.random.Generator, spread: float = 0.3) -
 
 # The contract
 
-# What a method does not serve, and must say so; and what it may miss once, because it creeps or gets stuck there.
+# Cases that a method must refuse, and cases that it may miss once because it converges slowly or gets stuck.
 SERVED = {
     "inverse": lambda name, kind: kind == "pose" and name in ("planar", "ur5", "stanford"),  # a square Jacobian
     "alternative": lambda name, kind: kind != "orientation",
-    "fabrik": lambda name, kind: name != "stanford",  # it slides
+    "fabrik": lambda name, kind: name != "stanford",  # it has a prismatic joint
     "analytic": lambda name, kind: (
         (kind == "position" and name in ("planar", "panda", "human arm")) or (kind, name) == ("pose", "planar")
     ),
@@ -249,7 +249,7 @@ def test_the_trace_holds_every_iteration() -> None:
     assert_allclose(solution.trace[0].residuals, [np.linalg.norm([-20, 5] - arm.forward(START, frame="tip")[:2, 3])])
 
 
-# What each method promises
+# Properties of methods
 
 
 def test_the_null_space_term_leaves_the_effector_alone() -> None:

@@ -1,4 +1,4 @@
-"""Options have one name and one type everywhere, and what is not an option, or not a linkage, is refused in words."""
+"""Options have the same name and type everywhere; unknown options and wrong linkages are refused with a message."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_model_is_not_its_name(call: Callable[..., Any]) -> None:
         list(call(*operands))
 
 
-# Tolerances that nobody gave
+# Default tolerances
 
 
 @pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0, 1e5])

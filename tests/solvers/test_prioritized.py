@@ -1,4 +1,4 @@
-"""Strict levels of priority with limits as bounds: what holds exactly, and where clamping gets stuck."""
+"""Strict priority levels with limits as bounds: what holds exactly, and cases in which clamping gets stuck."""
 
 import sys
 
@@ -20,7 +20,7 @@ NEAR = [0.1] * 4
 
 
 def two_levels(seed: int) -> list[Goal]:
-    """Return a place for the tip and, below it, one for the third link, where a random pose has them."""
+    """Return positions of a random pose for the tip and, at a lower level, for the third link."""
     frames = LIMITED.forward(LIMITED.random_pose(seed))
     tip, link = (frames[name][:2, 3] for name in ("tip", "link3"))
     return [lw.Reach("tip", position=tip), lw.Reach("link3", position=link, priority=1)]

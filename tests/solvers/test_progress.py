@@ -1,4 +1,4 @@
-"""Progress that logs can bear: few lines of plain text where stderr is no terminal."""
+"""Progress for logs: few lines of plain text if stderr is not a terminal."""
 
 from __future__ import annotations
 

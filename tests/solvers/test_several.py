@@ -1,4 +1,4 @@
-"""Several solutions of a target: distinct, verified, far apart, and as many as there are."""
+"""Several solutions of a target: distinct, verified, far apart, and complete where the number is known."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def targets_of(arm: lw.Linkage, count: int, seed: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ARMS)
 def test_solutions_reach_keep_limits_and_are_distinct(name: str) -> None:
-    """Forward kinematics judges them, not the solver."""
+    """Forward kinematics checks them, not the solver."""
     arm, options = ARMS[name]
     targets = targets_of(arm, 24)
     found = lw.solve_batch(arm, "tip", targets, solutions=5, **options)
@@ -81,7 +81,7 @@ def test_diversity_is_the_distance_of_the_nearest_two() -> None:
 
 
 def test_seven_joints_are_further_apart_than_random_restarts() -> None:
-    """Eight searches from random starts, without what is the same: what one would do without this."""
+    """The alternative: eight searches from random starts, without duplicates."""
     targets = targets_of(PANDA, 30)
     found = lw.solve_batch(PANDA, "tip", targets, solutions=8)
     assert (found.counts == 8).all()
@@ -118,7 +118,7 @@ def test_a_target_without_a_solution_has_none_and_its_closest_pose_apart() -> No
 
 
 def test_what_is_within_tolerance_of_one_solution_is_one() -> None:
-    """Stretched out, a planar arm misses by less than a tenth of a millimetre while its elbow bends by a degree."""
+    """A stretched planar arm moves its tip by less than 0.1 mm while its elbow bends by a degree."""
     stretched = lw.solve_batch(lw.models.planar([1, 1]), "tip", [[2.0, 0.0, 0.0]], solutions=4, **FLAT)
     assert stretched.counts.tolist() == [1]
 

@@ -1,4 +1,4 @@
-"""Control cycles: what a step keeps, what it says, and where a continuous motion leads."""
+"""Control cycles: limits of a step, its status, and results of continuous motion."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cycles(ik: lw.Prepared, target: np.ndarray, q: np.ndarray, count: int, **opt
     return found
 
 
-# What it keeps
+# Limits
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -102,7 +102,7 @@ def test_chains_of_all_kinds_keep_limits_and_speeds(seed: int) -> None:
         q = step.q
 
 
-# What it says
+# Status
 
 
 def test_a_near_goal_is_reached_in_a_cycle_far_below_tolerance() -> None:
@@ -153,7 +153,7 @@ def test_what_a_jump_would_cost() -> None:
     assert step.jump == pytest.approx(np.abs(away).max(), abs=2e-2)
 
 
-# Where it leads
+# Continuous motion
 
 
 def test_a_path_out_of_the_workspace_and_back_is_followed_without_a_jump() -> None:
@@ -170,7 +170,7 @@ def test_a_path_out_of_the_workspace_and_back_is_followed_without_a_jump() -> No
 
 
 def test_it_slows_down_before_a_singular_pose() -> None:
-    """Joints free to be as fast as they like are not, where a Newton step would spin them."""
+    """Joints without speed limits stay slow where a Newton step would spin them."""
     start = np.array([0.0, -1.2, 1.4, -0.4, 2e-3, 0.2])  # the axes of the wrist's first and last joint are parallel
     jacobian, arm = UR5.jacobian(start, "tip"), lw.prepare(UR5, "tip").chain.length / 4.0
     lost = np.linalg.svd(jacobian * np.repeat([1.0, arm], 3)[:, None])[0][:, -1] / np.repeat([1.0, arm], 3)
@@ -207,13 +207,13 @@ def test_smooth_paths_are_followed_on_their_branch(seed: int) -> None:
     rng, time = np.random.default_rng(seed), np.linspace(0.0, 1.0, 300)[:, None]
     parts = rng.uniform(0.5, 1.5, (2, 6)), rng.uniform(0.0, 6.0, (2, 6))
     path = 1.2 * sum(np.sin(2.0 * np.pi * parts[0][k] * time + parts[1][k]) for k in range(2)) / 2.0
-    path[:, 4] += 1.6  # away from the wrist's singular poses, so that there is one way
+    path[:, 4] += 1.6  # away from the wrist's singular poses, so that the solution is unique
     path[:, 2] += 1.8
     ik, q = lw.prepare(UR5, "tip"), path[0]
     for target, true in zip(UR5.forward(path, frame="tip"), path, strict=True):
         q = ik.step(target, q, DT, velocity=np.inf)
         assert q.success
-        assert_allclose(q.q, true, atol=0.05)  # slower by this near the singular poses of the shoulder
+        assert_allclose(q.q, true, atol=0.05)  # it lags near singular poses of the shoulder
 
 
 def test_a_step_stands_for_its_pose() -> None:
@@ -294,7 +294,7 @@ def test_stay_is_held_where_nothing_leads_on_and_says_so() -> None:
 
 @pytest.mark.parametrize(("name", "frame", "seed"), [("panda", "panda_leftfinger", 7), ("xarm7", "link_eef", 7)])
 def test_bare_poses_in_a_loop_never_jump_where_the_path_is_lost(name: str, frame: str, seed: int) -> None:
-    arm = lw.load(installed(name))  # both wait at a limit, until the path is far away
+    arm = lw.load(installed(name))  # both stay at a limit until the path is far away
     path = smooth_path(arm, 100, seed)
     ik, q = lw.prepare(arm, frame), path[0]
     for target in arm.forward(path, frame=frame):
@@ -306,7 +306,7 @@ def test_bare_poses_in_a_loop_never_jump_where_the_path_is_lost(name: str, frame
 def test_stay_is_held_by_a_limit_where_another_branch_reaches() -> None:
     arm = lw.models.planar([1.0, 1.0]).replace(joints={"j1": lw.Revolute("z", -0.2, 2.0)})
     ik = lw.prepare(arm, "tip", position="xy", orientation=False)
-    goal = arm.forward([0.6, 1.5], frame="tip")[:2, 3]  # with the elbow the other way, j1 would be at 2.1
+    goal = arm.forward([0.6, 1.5], frame="tip")[:2, 3]  # with the other elbow branch, j1 would be at 2.1
     found = ik(goal, start=np.array([1.9, -1.2]), stay=True)
     assert (found.success, found.status, found.q[0]) == (False, "held", 2.0)
     assert "no continuous way" in found.reason

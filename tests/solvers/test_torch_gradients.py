@@ -1,4 +1,4 @@
-"""Differentiable solves of PyTorch, against finite differences, NumPy's matrices and each other."""
+"""Differentiable solves in PyTorch, compared with finite differences, NumPy and each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwork.errors import DeviceError, OptionError
 from linkwork.solvers import differentiable
 
 torch = pytest.importorskip("torch")  # 200 MB and more: not in the dev extra
-pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")  # its own forward mode uses it
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")  # PyTorch's forward mode uses it
 
 
 def as_pose(T: Any, x: Any) -> Any:
@@ -29,7 +29,7 @@ def as_pose(T: Any, x: Any) -> Any:
 
 
 def case(name: str, count: int = 3, seed: int = 0, **options: Any) -> tuple[Any, Any, Any]:
-    """Return a solver, poses well away from singular ones and where they have the frame, as tensors."""
+    """Return a solver, poses away from singular ones, and their targets, as tensors."""
     arm = ARMS[name]()
     ik = lw.differentiable(arm, "tip", library="torch", **options)
     q = arm.random_pose(seed, 40)
@@ -48,7 +48,7 @@ def test_gradients_of_poses(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "planar", "scara", "slides", "balls", "five"])
 def test_gradients_of_poses_that_other_joints_lead_to(name: str) -> None:
-    """Targets are those of moving joints, which arms of few joints can reach."""
+    """Targets come from moving joints, so arms with few joints can reach them."""
     ik, q, _ = case(name)
     x = torch.zeros(3, q.shape[-1], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: ik(ik.forward(q + x), start=q)[0], (x,), check_forward_ad=True, atol=1e-4)
@@ -146,7 +146,7 @@ def test_what_is_not_reached_has_no_gradient_and_spoils_no_other() -> None:
 
 
 def test_the_distance_of_a_miss_has_its_gradient() -> None:
-    """The pose that comes closest stays where it is to first order: what is left is the gradient of the distance."""
+    """The closest pose is stationary to first order, so only the derivative of the target remains."""
     ik = lw.differentiable(lw.models.planar([2.0, 1.0]), "tip", library="torch", orientation=False)
 
     def distance(p: Any) -> Any:
@@ -161,7 +161,7 @@ def test_the_distance_of_a_miss_has_its_gradient() -> None:
 
 
 def test_a_base_is_learnt() -> None:
-    """Joints come to the middle of their ranges while the targets stay where they are."""
+    """Joints move to the middle of their ranges while the targets stay."""
     ik, q, T = case("ur5", 6)
     base = torch.zeros(6, dtype=torch.float64, requires_grad=True)
     worker = torch.optim.Adam([base], lr=0.02)
@@ -204,7 +204,7 @@ def test_there_is_no_second_derivative() -> None:
 @pytest.mark.parametrize("name", ["panda", "balls"])
 @pytest.mark.parametrize("options", [{}, {"free": "z"}, {"orientation": False}], ids=["pose", "free", "position"])
 def test_tensors_of_a_card_take_the_same_way(name: str, options: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a card is asked for is computed here; what is done with it is done by tensors alone."""
+    """A stand-in computes the solver's part on the CPU; everything else uses tensors only."""
     ik, q, T = case(name, 4, **options)
     targets = T[:, :3, 3] if "orientation" in options else T
     plain = differentiable.solve_batch

@@ -1,4 +1,4 @@
-"""Answers from a start: every joint is at the copy, whole turns away, that is nearest to the start within limits."""
+"""Solutions from a start: every joint angle is the equivalent value within limits that is nearest to the start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STARTS = UR5.random_pose(2, 60)
 
 
 def needless(arm: lw.Linkage, q: np.ndarray, start: np.ndarray, *, limited: bool = True) -> int:
-    """Return how many angles have a copy that is nearer to the start: every whole turn is tried."""
+    """Return the number of angles with an equivalent value nearer to the start, by brute force."""
     count = 0
     low, high = (np.tile(limits, len(q)) for limits in (arm.lower, arm.upper))
     for x, near, least, most in zip(q.ravel(), start.ravel(), low, high, strict=True):
@@ -74,7 +74,7 @@ def test_a_leader_whose_follower_would_notice_is_not_turned() -> None:
     wide = Revolute("z", lower=-20.0, upper=20.0)
     places = [placed(), placed(position=(1.0, 0.0, 0.0))]
     arm = serial([wide, wide], places, placed(position=(1.0, 0.0, 0.0)), {1: Mimic("j0", 0.5)})
-    goal, start = arm.forward([7.0], frame="tip"), np.array([0.9])  # a whole turn less is another place
+    goal, start = arm.forward([7.0], frame="tip"), np.array([0.9])  # another turn is another place
     found = lw.prepare(arm, "tip", position="xy", orientation=False)(goal, start=start)
     assert found.success
     assert np.linalg.norm((arm.forward(found.q, frame="tip") - goal)[:2, 3]) <= 1e-4

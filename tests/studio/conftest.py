@@ -1,4 +1,4 @@
-"""A studio with a Panda in a browser, for all tests of the page; whatever goes wrong in the page fails its test."""
+"""A studio with a Panda in a browser, shared by all tests of the page; any error in the page fails the test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from live_pages import running_browser
 from studio_hand import ELEMENT, Hand, fresh
 
 ROOM = {"width": 900, "height": 640}
-COARSE = 0.5  # pixels drawn for one of the page: software draws them, and the layout is the same
+COARSE = 0.5  # device pixel ratio: few pixels, since drawing is in software; the layout is the same
 
 
 @pytest.fixture(scope="package")
@@ -20,7 +20,7 @@ def browser():
 
 @pytest.fixture(scope="package")
 def shown(browser):
-    """A page of a studio, with a list of what went wrong in it."""
+    """A page of a studio, and the list of its errors."""
     pytest.importorskip("websockets")
     wrong: list[str] = []
     with lw.studio.open_studio("panda", port=0) as studio:
@@ -37,7 +37,7 @@ def shown(browser):
 
 @pytest.fixture
 def opened(shown):
-    """A person at the page, as the test before has left it."""
+    """A user of the page, in the state that the last test left."""
     hand, wrong = shown
     yield hand
     found, wrong[:] = list(wrong), []
@@ -46,5 +46,5 @@ def opened(shown):
 
 @pytest.fixture
 def hand(opened):
-    """A person before a fresh Panda."""
+    """A user of the page with a fresh Panda."""
     return fresh(opened)

@@ -1,4 +1,4 @@
-"""The page for everyone: contrast in light and dark, names for screen readers, the keyboard; all of it measured."""
+"""Accessibility of the page: contrast in light and dark, names for screen readers, keyboard; measured in the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PANELS = ("Goals", "Joints", "Obstacles", "Inside", "Race", "View", "Files")
 
 @pytest.fixture(scope="module")
 def furnished(shown):
-    """Have something of everything, once: goals, an obstacle, keys, curves, a look into a solve, remarks and words."""
+    """Return a page with one of everything: goals, an obstacle, keys, curves, a traced solve, remarks, messages."""
     hand, _ = shown
     fresh(hand)
     hand.studio.add_goal("panda_link5", kind="pin")
@@ -89,7 +89,7 @@ def test_keys_of_a_clip_are_chosen_and_moved_by_the_keyboard(hand):
     hand.until(lambda n: abs(n["state"]["clip"]["keys"][1][0] - 1.0 - 1.0 / fps) < 1e-5, "the moved key")
     page.keyboard.press("Delete")
     hand.until(lambda n: len(n["state"]["clip"]["keys"]) == 1, "removal")
-    assert hand.numbers()["state"]["goals"]  # the goal that is chosen is not what was meant
+    assert hand.numbers()["state"]["goals"]  # the selected goal must remain
 
 
 def test_handles_of_curves_are_reached_named_and_moved_by_the_keyboard(hand):

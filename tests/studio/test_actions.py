@@ -1,4 +1,4 @@
-"""What pages ask for, without a page: actions, jobs, downloads, recovery; and what scripts do."""
+"""Requests of pages, without a page: actions, jobs, downloads, recovery; and actions of scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 60.0
 
 
 class Page:
-    """A page that asks and listens."""
+    """A stand-in for a page: sends requests and stores messages."""
 
     def __init__(self, studio) -> None:
         self.studio, self.state, self.count = studio, {}, 0
@@ -165,7 +165,7 @@ def test_what_a_crash_would_lose_is_kept_and_taken_again(tmp_path, monkeypatch):
     keeper.soon(session.session.scene)
     assert keeper._worker.idle(PATIENCE)
     session.close()
-    lost = tmp_path / "studio-999999999-1.yaml"  # of a process that is no more
+    lost = tmp_path / "studio-999999999-1.yaml"  # of a process that has ended
     keeper.path.rename(lost)
     assert autosave.lost_scenes(tmp_path) == [lost]
     assert saving.read_scene(lost)[0].q.tolist() == [0.3, 0.4]
@@ -189,7 +189,7 @@ def test_a_page_takes_what_a_crash_left_or_forgets_it(tmp_path, monkeypatch):
         assert page.wait("history", lambda one: "recovered" in one["undo"])
         page.ask("forget", recovered=0)
         page.wait("lost", lambda lost: lost == [])
-        assert len(list(tmp_path.glob("studio-9*"))) == 1  # what was taken, until something else is kept
+        assert len(list(tmp_path.glob("studio-9*"))) == 1  # the recovered file, until another is saved
         with pytest.raises(errors.LinkworkError, match="that scene no longer exists"):
             page.ask("open", recovered=0)
         page.link.close()

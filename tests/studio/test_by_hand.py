@@ -1,4 +1,4 @@
-"""What the page offers to hands: colours, the first minute, shortcuts, curves, races, remarks, exports."""
+"""Use of the page by hand: colours, the first minute, shortcuts, curves, races, remarks, exports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tab(hand, name):
 
 
 def origins(matrices):
-    """Return where frames are, shape (..., 3)."""
+    """Return the positions of frames, shape (..., 3)."""
     return np.reshape(matrices, (-1, 4, 4))[:, :3, 3]
 
 
@@ -100,7 +100,7 @@ def test_a_handle_of_a_curve_is_dragged_and_the_motion_follows(hand):
     found = hand.undone("interpolation of keys")
     assert found["state"]["clip"]["keys"][0][4][:2] != pytest.approx(one["pull"], abs=1e-3)
     hand.until(lambda n: n["state"]["motion"] not in (0, before), "another motion")
-    hand.page.keyboard.press("Control+z")  # all of the drag at once
+    hand.page.keyboard.press("Control+z")  # the whole drag
     hand.until(lambda n: n["state"]["clip"]["keys"][0][4][:2] == pytest.approx(one["pull"]), "undo")
     hand.page.evaluate(f"{ELEMENT}.timeline.curves.toggle()")
 

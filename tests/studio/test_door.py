@@ -1,4 +1,4 @@
-"""The door of the studio: the address comes first, pages wait there, and what fails leaves nothing open."""
+"""Start of the studio: the address is available first, pages wait for the rest, and failures leave nothing open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing is lost without a question: every way to lose work is tried, and asks or can be undone."""
+"""Nothing is lost without a question: every way to lose work asks first or can be undone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 60.0
 
 
 def work(hand):
-    """Drag a goal and set a key, and return what a person would not lose: the pose, the goals, the keys."""
+    """Drag a goal and set a key; return the work that must not be lost: pose, goals, keys."""
     hand.drag(hand.at("tip"), 40, -30)
     hand.undone("drag of tip")
     hand.ask(do="set key", time=1.0)
@@ -38,12 +38,12 @@ def done(numbers):
 
 
 def undo(hand, before):
-    """Press Ctrl+Z, and wait until everything is as it was."""
+    """Press Ctrl+Z, and wait for the former state."""
     hand.page.keyboard.press("Control+z")
     hand.until(lambda n: done(n) == before, "what was there before")
 
 
-# Undo leads back
+# Undo
 
 
 def test_another_model_is_undone(hand):
@@ -102,7 +102,7 @@ def test_however_heavy_a_state_is_one_goes_back_from_it():
     assert (history.can_undo, history.undo()) == ("opening of a large file", b"work")
 
 
-# A page comes and goes
+# Pages that close and open
 
 
 def test_a_page_that_is_reloaded_or_closed_loses_nothing(hand, shown):
@@ -116,11 +116,11 @@ def test_a_page_that_is_reloaded_or_closed_loses_nothing(hand, shown):
     other.close()
     assert done(hand.numbers()) == before
     hand.page.keyboard.press("Control+z")
-    hand.undone("drag of tip")  # the past is there too
+    hand.undone("drag of tip")  # the history is kept
     fresh(hand)
 
 
-# A file is saved over
+# Overwritten files
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_saving_over_a_file_asks_first_and_when_something_else_has_changed_it(br
         assert saving.read_scene(file)[0].q.tolist() == [0.3, 0.4]
         assert not studio.unsaved
         studio.q = [0.5, 0.4]
-        page.keyboard.press("Control+s")  # it holds what was saved here: no question
+        page.keyboard.press("Control+s")  # the file was saved from here: no question
         end = time.monotonic() + PATIENCE
         while studio.unsaved and time.monotonic() < end:
             page.wait_for_timeout(20)
@@ -174,7 +174,7 @@ def test_a_file_that_is_gone_is_written_without_a_question(file):
     assert OwnFile(None, scene).question(scene.linkage) == ""
 
 
-# A studio ends
+# End of a studio
 
 
 @pytest.fixture
@@ -216,11 +216,11 @@ def test_a_scene_that_was_taken_stays_until_what_became_of_it_is_kept(kept):
             assert studio.q.tolist() == [0.5, 0.6]
             assert studio.close(keep=keep) == keep
         assert len(kept()) == left
-        assert (kept()[0] == before) != keep  # the same file, or the one that took its place
+        assert (kept()[0] == before) != keep  # the same file, or its replacement
 
 
 def test_a_scene_of_an_earlier_process_with_the_same_number_is_offered(kept, tmp_path):
-    lost = tmp_path / f"studio-{os.getpid()}-1.yaml"  # numbers come again soon in a container
+    lost = tmp_path / f"studio-{os.getpid()}-1.yaml"  # containers reuse process ids soon
     saving.write_scene(first_scene(lw.models.planar([2, 1])), lost)
     with lw.studio.open_studio("planar:2,1", port=0) as studio:
         assert kept() == [lost]

@@ -1,4 +1,4 @@
-"""What may grow while a studio is used for hours, counted: the history, and what linkages that were left keep."""
+"""Growth of memory over hours of use: the history, and caches of linkages that are no longer open."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_history_forgets_the_oldest_where_it_grows_too_heavy():
     for k in range(1, 60):
         history.record(b"x" * k, f"{k}")
     assert history.present == b"x" * 59
-    assert len(history) == 2  # 59 and 58 are more than 100, and one step back is always there
+    assert len(history) == 2  # 59 + 58 exceeds 100, but one step is always kept
     history.record(b"y" * 30, "30")
     assert (len(history), history.undo(), history.weight) == (2, b"x" * 59, 89)
     history.record(b"z" * 1000, "more than all")
@@ -42,7 +42,7 @@ def test_what_a_state_shares_with_the_one_before_counts_once():
     assert 2000 * 7 * 8 < weight(long, scene) < 4_000_000
     assert weight(replace(long, q=np.zeros(7)), long) < 1000
     one = replace(long, clips={"motion": SceneTimeline((*rows[:-1], replace(rows[-1], time=30.0)))})
-    assert weight(one, long) < 30_000  # the row of keys, and one key
+    assert weight(one, long) < 30_000  # the list of keys, and one key
 
 
 def test_a_motion_of_hundreds_of_frames_weighs_what_its_poses_do_and_is_undone():
@@ -88,7 +88,7 @@ def test_linkages_that_were_left_keep_no_solvers():
         assert [len(one.cache) for one in seen if one is not session.linkage] == [0] * (len({*map(id, seen)}) - 1)
     while session.history.can_undo:
         session.undo()
-        for goal in session.goals:  # what was forgotten is made again
+        for goal in session.goals:  # dropped solvers are made again
             assert lw.solve(session.linkage, goal, start=session.q).q.shape == session.q.shape
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_is_opened_again_shares_its_linkage_with_the_history():
             studio.do(lambda _, name=name: OpenModel(name).act(studio))
         states = [state for (state, _), _ in studio.session.history._states]
         assert len({id(state.linkage) for state in states[1:]}) == 2
-        assert max(studio._stages) > len(states) - 1  # and each is shown anew, the same one after itself too
+        assert max(studio._stages) > len(states) - 1  # each is shown again, also after itself
 
 
 def test_the_limits_are_those_that_the_documentation_names():

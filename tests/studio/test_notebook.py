@@ -1,4 +1,4 @@
-"""The studio as a cell: a kernel shows it, a browser holds it in a frame, and both see what the other does."""
+"""The studio in a notebook cell: a kernel shows it in a frame of the browser, and changes pass in both directions."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def test_a_cell_shows_the_studio_and_script_and_page_see_each_other(browser, tmp
         page.goto(f"http://localhost:{port}/")
         frame = next(one for one in page.frames if one.url == url)
         wait_for(frame, f"{ELEMENT}?.solving?.pins.size")
-        name = run(1).strip()  # the script adds a goal: the page has it
+        name = run(1).strip()  # the script adds a goal, and the page gets it
         wait_for(frame, f"(name) => {ELEMENT}.solving.pins.has(name)", name, PATIENCE)
-        frame.evaluate(  # a hand turns a joint in the page: the script has it
+        frame.evaluate(  # a joint is turned in the page, and the script gets it
             f"() => {{ const s = {ELEMENT}; s.tour.end(); return s.link.ask({{do: 'remove goal', name: '{name}'}})"
             ".then(() => s.link.ask({do: 'settle', q: [0.3, 0.2, 0.1]})); }"
         )

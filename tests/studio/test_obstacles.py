@@ -1,4 +1,4 @@
-"""Obstacles in the studio: added, dragged, sized, saved and undone; the body keeps clear meanwhile."""
+"""Obstacles in the studio: added, dragged, resized, saved and undone, while the linkage avoids them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def at(*point):
 
 @pytest.fixture
 def session():
-    """A Panda with a goal at its tip, and a box at its side."""
+    """A Panda with a goal at its tip, and a box beside it."""
     made = Session(first_scene(PANDA))
     made.add_obstacle("box", 1.0)
     move(made, at(0.55, 0.35, 0.5))

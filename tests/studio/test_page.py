@@ -219,7 +219,7 @@ def test_thousands_of_joints_keep_the_page_small(hand):
     scene = scenes.Scene(linkage, linkage.neutral())
     hand.studio.do(lambda session: session.open(scene, (), "long"))
     hand.until(lambda n: len(n["q"]) == count, "the long one")
-    hand.page.get_by_role("tab", name="Joints").evaluate("tab => tab.click()")  # a picture of it takes seconds here
+    hand.page.get_by_role("tab", name="Joints").evaluate("tab => tab.click()")  # a real click waits for slow drawing
     hand.page.wait_for_timeout(200)
     assert 0 < hand.page.evaluate(f"{ELEMENT}.root.querySelectorAll('input').length") < 120
     assert json.loads(json.dumps(hand.numbers()["selected"])) is None
@@ -266,7 +266,7 @@ def test_on_a_large_screen_everything_is_larger_and_hands_still_meet_what_they_s
     hand.ask(do="set key", time=1.0)
     letters = f"() => getComputedStyle({ELEMENT}.room.tabs.firstChild).fontSize"
     small = page.evaluate(letters)
-    page.set_viewport_size({"width": 3840, "height": 640})  # as low as others: software draws it
+    page.set_viewport_size({"width": 3840, "height": 640})  # low, because drawing is in software
     try:
         hand.stand_still()
         unit = page.evaluate(f"{ELEMENT}.timeline.tracks.unit")
@@ -280,7 +280,7 @@ def test_on_a_large_screen_everything_is_larger_and_hands_still_meet_what_they_s
         hand.until(lambda n: abs(n["time"] - 1.0) < 1e-6, "the time of the key")
         place = hand.studio.session.target("tip").place[:3, 3].copy()
         at = hand.at("tip")
-        hand.drag((at[0] + 12.0, at[1]), 60, -60)  # beside the ball of a small screen, on that of a large one
+        hand.drag((at[0] + 12.0, at[1]), 60, -60)  # beside the ball on a small screen, on it on a large one
         hand.undone("drag of tip")
         hand.studio.idle(30.0)
         assert abs(hand.studio.session.target("tip").place[:3, 3] - place).max() > 0.01

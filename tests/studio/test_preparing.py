@@ -1,4 +1,4 @@
-"""What takes longer than a blink is said where the status is: a model, a file, a motion, an answer, the page itself."""
+"""The status shows everything that takes long: opening a model, a file, a motion, a solve, the page itself."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ BENT = [0.8, 0.2, 0.3, -1.2, 0.1, 1.9, 0.5]
 
 @contextmanager
 def held(worker):
-    """Keep one of the studio's threads busy meanwhile."""
+    """Keep one of the studio's threads busy in a block."""
     begun, end = threading.Event(), threading.Event()
 
     def wait():
         begun.set()
-        end.wait(4.0 * PATIENCE)  # longer than whoever looks meanwhile has patience
+        end.wait(4.0 * PATIENCE)  # longer than any wait in the block
 
     worker.submit(wait)
     assert begun.wait(PATIENCE)
@@ -87,7 +87,7 @@ def test_a_motion_that_cannot_be_made_keeps_nobody_waiting(hand, monkeypatch):
     monkeypatch.setattr("linkwork.studio.app.motion", fails)
     for moment in (0.0, 1.0):
         hand.ask(do="set key", time=moment)
-    for _ in range(2):  # while it is made, and when it was known before that it cannot be
+    for _ in range(2):  # while it is prepared, and when its failure is cached
         hand.page.keyboard.press("Space")
         hand.page.locator(".note:not([hidden])").filter(has_text="no motion today.").wait_for()
         over(hand)
@@ -111,7 +111,7 @@ def test_nobody_waits_for_the_motion_of_what_was_there_before(hand):
 
 
 def test_what_stands_at_keys_is_not_made_again_when_the_time_changes(hand):
-    """Goals that have keys go along with the time, and the motion is still that of the keys."""
+    """Goals with keys follow the time, and the motion is still that of the keys."""
     for moment, pose in ((0.0, "ready"), (1.0, BENT)):
         hand.ask(do="pose", q=pose)
         hand.ask(do="set key", time=moment, places=True)
@@ -143,7 +143,7 @@ def test_the_page_itself_says_so_while_its_machine_code_is_on_its_way(browser, o
 
 
 def test_steps_in_time_that_python_has_not_answered_are_not_taken_back(hand):
-    """What Python tells of a time before is older than the keys that were pressed since."""
+    """Python's message about an earlier time is older than the key presses since then."""
     for moment in (0.0, 1.0):
         hand.ask(do="set key", time=moment)
     hand.ask(do="time", time=0.5)
@@ -152,14 +152,14 @@ def test_steps_in_time_that_python_has_not_answered_are_not_taken_back(hand):
     with held(hand.studio.worker):
         for _ in range(4):
             hand.page.keyboard.press("ArrowRight")
-        hand.page.evaluate(f"{ELEMENT}.told({{pose: {ELEMENT}.state.pose}})")  # which is still of the first time
+        hand.page.evaluate(f"{ELEMENT}.told({{pose: {ELEMENT}.state.pose}})")  # still that of the first time
         hand.page.keyboard.press("ArrowRight")
     hand.until(lambda n: abs(n["state"]["pose"]["time"] - 0.5 - 5.0 / 24.0) < 1e-6, "five frames")
     assert abs(hand.numbers()["time"] - 0.5 - 5.0 / 24.0) < 1e-6
 
 
 def test_of_what_is_asked_over_and_over_nothing_is_waited_for(hand):
-    """Python does the newest of a row alone; the page forgets those before it."""
+    """Python only handles the newest request of a series; the page drops earlier ones."""
     with held(hand.studio.worker):
         hand.page.evaluate(
             f"() => {{ for (let k = 0; k < 50; k++) {ELEMENT}.link.tell({{do: 'time', time: k / 9, goes_on: true}}); }}"

@@ -1,4 +1,4 @@
-"""Strangers: pages of other sites in a real browser, names that are code, bombs, and links that lead elsewhere."""
+"""Attacks: pages of other sites in a real browser, names with code, decompression bombs, links to other files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from uploading import upload
 pytest.importorskip("websockets")
 PATIENCE = 30.0
 EVIL = '<img src=x onerror="window.taken=1"><script>window.taken=1</script>'
-SHORT = "<img src=x onerror=window.taken=1>"  # that fits into 60 characters
+SHORT = "<img src=x onerror=window.taken=1>"  # fits into 60 characters
 
 
 # Other sites
@@ -32,11 +32,11 @@ SHORT = "<img src=x onerror=window.taken=1>"  # that fits into 60 characters
 
 @pytest.fixture
 def stranger(browser):
-    """A page that may go to other sites, of this machine and not, and ask for whatever it likes."""
+    """A page that may request anything from this machine and other sites."""
     context = browser.new_context()
     with site("a page") as port:
         page = context.new_page()
-        page.other = f"http://evil.localhost:{port}/"  # which browsers lead to this machine
+        page.other = f"http://evil.localhost:{port}/"  # browsers resolve it to this machine
         page.notebook = f"http://localhost:{port}/"
         yield page
     context.close()
@@ -66,7 +66,7 @@ def test_a_page_of_another_site_gets_nothing(stranger, opened, attempt):
 
 
 def framed(page, url):
-    """Show the studio in a frame of a page, and return whether it came up."""
+    """Show the studio in a frame of a page, and return whether it loads."""
     page.evaluate(
         "(url) => new Promise((done) => { const f = document.createElement('iframe'); f.onload = done; f.src = url;"
         "document.body.append(f); })",
@@ -110,7 +110,7 @@ def test_nothing_that_follows_a_refused_handshake_is_read():
             heard.append("closed")
 
     server = Server(Listener(), "127.0.0.1", 0, limit=1000)
-    frame = bytes([0x81, 0x82, 0, 0, 0, 0]) + b"hi"  # a message of two letters, masked by nothing
+    frame = bytes([0x81, 0x82, 0, 0, 0, 0]) + b"hi"  # a message of two letters with a zero mask
     try:
         for origin in ("https://evil.example", "null"):
             ask = (
@@ -162,7 +162,7 @@ def test_names_are_never_run(hand, tmp_path):
     page.evaluate(f"() => {{ const s = {ELEMENT}; s.choose(s.state.goals[0].name); s.timeline.curves.toggle(); }}")
     hand.drag(hand.at(SHORT), 30, -20)
     hand.undone(f"drag of {SHORT}")
-    page.mouse.move(*hand.link_at(f"hand{EVIL}"))  # hovering tells its name
+    page.mouse.move(*hand.link_at(f"hand{EVIL}"))  # hovering shows its name
     for refused in ({"do": "choose clip", "name": EVIL[:60]}, {"do": "overlay", "kind": "mass", "frame": EVIL[:60]}):
         page.evaluate(f"(ask) => {ELEMENT}.link.tell(ask)", refused)
     page.keyboard.press("Control+k")
@@ -255,7 +255,7 @@ def test_saving_never_follows_a_link_out_of_its_folder(tmp_path):
 
 
 def test_numbers_that_are_none_never_reach_a_page(hand):
-    """What Python answers is read by the page, infinite or not; what it cannot do is told to whoever asked."""
+    """The page reads all of Python's answers, also infinite numbers; failures are reported to the page that asked."""
     hand.ask(do="add obstacle", kind="sphere", size=1.0)
     ask = "{do: 'resize obstacle', name: 'sphere1', which: 2, value: 1}"
     text = hand.page.evaluate(f"{ELEMENT}.link.ask({ask}).then(() => 'done', (error) => error.message)")

@@ -1,4 +1,4 @@
-"""The studio's server, asked by sockets as strangers would: who is let in, what is served, and what is not."""
+"""The studio's server, tested over plain sockets: access, served and refused requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def studio():
 
 
 def asked(studio, text, *, port=None):
-    """Send the text of a request and return what comes back, whole."""
+    """Send the text of a request and return the complete response."""
     with socket.create_connection(("127.0.0.1", port or studio.server.port), PATIENCE) as link:
         link.sendall(text.replace("\n", "\r\n").replace("PORT", str(studio.server.port)).encode())
         link.settimeout(PATIENCE)
@@ -61,7 +61,7 @@ def until(link, wanted):
 
 
 def drained(link, message=b""):
-    """Send something, and read until there is nothing more."""
+    """Send a message, and read until the end."""
     if message:
         link.send(message)
     while True:
@@ -159,7 +159,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(studio, message):
 
 
 class Listener:
-    """Events of a server that keeps what it hears."""
+    """A stand-in for the handler of server events, which stores them."""
 
     def __init__(self):
         self.heard = []

@@ -1,4 +1,4 @@
-"""The studio without a page: session, targets, timeline, history, worker, files, and what a solve looks like inside."""
+"""The studio without a page: session, targets, timeline, history, worker, files, and traces of solves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def set_value(session, coordinate, value):
 
 
 def saved(text, name):
-    """Return the scene in a text, as a page that drops it as a file gets it."""
+    """Return the scene in a text, as if it were dropped on a page as a file."""
     uploads = Uploads()
     found = uploads.read(upload({name: text.encode()}))
     uploads.close()
@@ -191,7 +191,7 @@ def test_joints_of_a_closed_loop_follow_the_one_that_is_turned():
     np.testing.assert_allclose(*ends, atol=1e-9)
     before = session.scene
     with pytest.raises(errors.LoopError, match="cannot be closed"):
-        set_value(session, "rocker", 0.0)  # it only rocks
+        set_value(session, "rocker", 0.0)  # its range is limited
     assert session.scene is before
 
 
@@ -222,7 +222,7 @@ def test_a_goal_that_was_turned_by_hand_keeps_its_turn_and_one_undo_takes_all_ba
     assert arm.target("tip").turn
     assert arm.solution.success
     arm.settle([0.3, 0.2, 0.2], {}, "drag of link1")
-    assert not arm.solution.success  # its turn is asked for now
+    assert not arm.solution.success  # orientation now counts
     arm.undo()
     arm.undo()
     assert arm.scene is before
@@ -314,14 +314,14 @@ def test_names_are_changed_in_keys_too(arm):
         arm.change_target("the hand", name=" ")
 
 
-# Looking into a solve
+# Traces of solves
 
 
 def test_the_moments_of_a_solve_hold_what_the_equations_say(arm):
     arm.set_method("damped")
     arm.drag("tip", at(-20, 5))
     solution = arm.traced()
-    assert len(solution.trace) > 1  # the solve that has led here, not one from where it ended
+    assert len(solution.trace) > 1  # the solve that led to this pose, not one that starts from it
     seen = moments(solution)
     assert len(seen) == len(solution.trace) + 1
     for moment in seen[:-1]:

@@ -1,4 +1,4 @@
-"""What people expect of the page and hardly notice: fingers on a small screen, names, units, skins, the camera."""
+"""Details of the page that users expect: touch on small screens, names, units, skins, the camera."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_on_a_phone_nothing_is_cut_off_and_fingers_drag_and_pinch(phone):
 
 
 class Pen:
-    """A pen on a tablet: it is felt above the screen, and it writes."""
+    """A pen on a tablet, which hovers and touches."""
 
     def __init__(self, page):
         self.link, self.down = page.context.new_cdp_session(page), 0

@@ -1,4 +1,4 @@
-"""Keys and the time go to frames, to other keys and to each other; Alt, and the switch, let them go anywhere."""
+"""Keys and the time snap to frames, to other keys and to each other; Alt or the switch turn this off."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BETWEEN = 2.013  # seconds: no frame is there
 
 @pytest.fixture
 def keyed(hand):
-    """A person before a clip with three keys, the last of them between two frames."""
+    """A user of a clip with three keys, the last of them between two frames."""
     for moment in (0.0, 1.0, BETWEEN):
         hand.ask(do="set key", time=moment)
     hand.ask(do="time", time=0.0)
@@ -25,7 +25,7 @@ def keyed(hand):
 
 
 def at(hand, moment, row=34.0):
-    """Return where a time is on the screen, in the row of poses or on the ruler."""
+    """Return the position of a time on the screen, in the row of poses or on the ruler."""
     x, left, top = hand.page.evaluate(
         f"(moment) => {{ const t = {ELEMENT}.timeline, r = t.tracks.canvas.getBoundingClientRect();"
         "return [t.span.x(moment), r.left, r.top]; }",
@@ -39,7 +39,7 @@ def grain(hand):
 
 
 def taken(hand, moment, to):
-    """Drag the key at a time, by the hand, to where another time is."""
+    """Drag the key at a time to another time, with the mouse."""
     (x, y), (right, _) = at(hand, moment), at(hand, to)
     hand.drag((x, y), right - x, 0)
 

@@ -1,4 +1,4 @@
-"""Turning by hand: R while a goal, a link or an obstacle is dragged, with a real mouse and a real key."""
+"""Rotation with R while a goal, a link or an obstacle is dragged, with real mouse and keyboard events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from studio_hand import ELEMENT
 
-RADIUS = 84.0  # pixels that the pointer goes for one radian: the radius of the rings
+RADIUS = 84.0  # pixels per radian: the radius of the rings
 
 
 def camera(hand, axis):
@@ -16,7 +16,7 @@ def camera(hand, axis):
 
 
 def rolled(hand, start, right, down=0, *, before=False):
-    """Take something and move with R held, which goes down before the button or after it."""
+    """Drag with R held, pressed before or after the button."""
     mouse, keys = hand.page.mouse, hand.page.keyboard
     mouse.move(*start)
     if before:
@@ -37,13 +37,13 @@ def test_r_turns_the_goal_that_is_held_and_the_hand_follows(hand, before):
     rolled(hand, hand.at("tip"), 50, before=before)
     found = hand.undone("turn of tip")
     goal = session.target("tip")
-    assert goal.turn  # it keeps its turn from now on
+    assert goal.turn  # it keeps its orientation from now on
     np.testing.assert_allclose(goal.place[:3, 3], first[:3, 3], atol=1e-9)
     want = Rotation.from_rotvec(eye * 50 / RADIUS).as_matrix() @ first[:3, :3]
     np.testing.assert_allclose(goal.place[:3, :3], want, atol=1e-6)
     assert found["state"]["status"]["success"]
     np.testing.assert_allclose(arm.forward(session.q, frame="tip")[:3, :3], want, atol=5e-3)
-    assert hand.page.evaluate(f"{ELEMENT}.stage.camera.azimuth") == seen  # R alone would show everything
+    assert hand.page.evaluate(f"{ELEMENT}.stage.camera.azimuth") == seen  # R without a drag would fit the view
     hand.page.keyboard.press("Control+z")
     hand.until(lambda n: np.allclose(n["q"], q, atol=1e-9), "undo")
     assert not session.target("tip").turn
@@ -75,7 +75,7 @@ def test_r_turns_a_link_about_its_joint(hand):
         np.hypot(40, 10) / RADIUS, abs=0.03
     )
     assert np.linalg.norm(after[:3, 3] - before[:3, 3]) < 2e-3
-    assert [target.turn for target in session.scene.targets] == [False]  # no goal was asked for
+    assert [target.turn for target in session.scene.targets] == [False]  # no goal was added
     np.testing.assert_allclose(session.target("tip").place, session.linkage.forward(session.q, frame="tip"), atol=1e-9)
 
 
@@ -140,7 +140,7 @@ def test_an_obstacle_is_dragged_and_turned_each_undone_at_once(hand):
     mouse = hand.page.mouse
     mouse.move(x, y)
     mouse.down()
-    for k in range(1, 7):  # answers of Python come in between
+    for k in range(1, 7):  # answers of Python arrive in between
         mouse.move(x - 8 * k, y + 5 * k)
         hand.page.wait_for_timeout(60)
     mouse.up()

@@ -1,4 +1,4 @@
-"""Files dropped on the studio: read where they are harmless, refused where not, and nothing of the machine is told."""
+"""Files dropped on the studio: harmless ones are read, others refused, and nothing about the machine is revealed."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_damaged_zip_is_refused_and_says_what_is_wrong_once(monkeypatch, reade
     whole = zipped({"arm.urdf": bytes(range(256)) * 4})
     start = whole.index(b"arm.urdf") + len("arm.urdf")
     for data in (
-        whole[:start] + b"\xff" * 8 + whole[start + 8 :],  # no stream that can be unpacked
+        whole[:start] + b"\xff" * 8 + whole[start + 8 :],  # not a stream that can be unpacked
         whole[5:],  # its table points before its beginning
     ):
         with pytest.raises(errors.FormatError, match=r"^robot.zip: cannot be opened as a ZIP: "):

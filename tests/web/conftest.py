@@ -1,4 +1,4 @@
-"""One browser for all tests of pages, which takes seconds to start, and live figures in it."""
+"""One browser for all tests of pages, since it takes seconds to start, and live figures in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def browser():
 
 @pytest.fixture
 def figure(browser, tmp_path):
-    """Give a function that opens a live figure from disk."""
+    """Return a function that opens a live figure from disk."""
     with ExitStack() as stack:
 
         def opened(name, *, screen=None, **attributes):

@@ -1,4 +1,4 @@
-"""Live figures of a whole body and of methods measured in the page, against Python's numbers."""
+"""Live figures of a whole body and of methods timed in the page, compared with Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def settled(shown):
 
 
 def goals_of(state):
-    """Return the goals of the figure, feet and balance first."""
+    """Return the goals of the figure, with feet and balance first."""
     body, wanted = figure_linkages.standing_human()
     standing = body.forward(body.stored_pose("stand"))
     feet = [lw.Reach(name, pose=standing[name]) for name in ("left_foot", "right_foot")]
@@ -32,7 +32,7 @@ def goals_of(state):
 
 
 def test_a_body_keeps_its_feet_and_its_balance(figure):
-    """The hand that is dragged is reached as in Python; the centre of mass is Python's and stays over the soles."""
+    """The dragged hand is reached as in Python; the centre of mass equals Python's and stays over the soles."""
     shown = figure("body-goals")
     settled(shown)
     shown.drag(120, 60)
@@ -52,7 +52,7 @@ def test_a_body_keeps_its_feet_and_its_balance(figure):
 
 
 def test_who_gives_way(figure):
-    """Out of reach: with feet first the hand is short and the feet stay; all alike, a foot gives way."""
+    """Out of reach: if feet have priority, the hand misses and the feet stay; with equal priority, a foot moves."""
     shown = figure("body-goals", screen={"width": 360})
     shown.drag(140, 40)
     settled(shown)
@@ -67,7 +67,7 @@ def test_who_gives_way(figure):
 
 
 def test_methods_are_measured(figure):
-    """Every method reaches the goals that it reaches in Python, and the compiled search reaches all."""
+    """Every method reaches the same goals as in Python, and the compiled search reaches all."""
     shown = figure("production")
     shown.press("Run")
     wait_for(shown.page, "document.querySelector('linkwork-figure').state().results.robust")

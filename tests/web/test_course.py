@@ -1,4 +1,4 @@
-"""Every lesson of the course as a reader opens it: from disk, offline, its figures moved, its exercises answered."""
+"""Every lesson of the course in a browser: from disk, offline, with moved figures and answered exercises."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LESSONS = lessons.all_lessons()
 READY = "Promise.all([...document.querySelectorAll('linkwork-figure')].map((figure) => figure.ready))"
 STATES = "[...document.querySelectorAll('linkwork-figure')].map((figure) => JSON.stringify(figure.state()))"
 CHANGED = f"before => {STATES}.every((state, k) => state !== before[k])"
-NARROW = 360  # pixels, a small telephone
+NARROW = 360  # pixels, a small phone
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +27,13 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reader(browser):
-    """One page that opens them all; at the end nothing may have gone wrong in any."""
+    """One page that opens all of them; any error fails the test."""
     with quiet_page(browser, width=1000, height=800) as page:
         yield page
 
 
 def numbers(value) -> list[float]:
-    """Return all numbers of a state, however deep."""
+    """Return all numbers of a nested state."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -42,7 +42,7 @@ def numbers(value) -> list[float]:
 
 
 def move(page, figure) -> None:
-    """Drag the first handle of a figure; where there is none, move its first slider or press a button."""
+    """Drag the first handle of a figure, or else move its first slider or press a button."""
     handle, slider = figure.locator(".goal .touch").first, figure.locator("input[type=range]").first
     figure.scroll_into_view_if_needed()
     if handle.count():

@@ -29,7 +29,7 @@ def test_a_walk_over_the_tree_visits_what_traverse_visits(figure):
     visits = list(linkage.traverse(np.array(q)))
     shown.press("Step")
     states = [shown.state(), *shown.page.evaluate(f"({NINE_STEPS})()")]
-    assert not states.pop()["here"]  # where the walk ends
+    assert not states.pop()["here"]  # the end of the traversal
     deepest = max(len(state["stack"]) for state in states)
     seen = list({state["here"]: state["matrix"] for state in states}.items())
     assert [name for name, _ in seen] == [visit.node.name for visit in visits]

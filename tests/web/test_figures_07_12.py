@@ -1,4 +1,4 @@
-"""The live figures of lessons 7 to 12 show what Python computes; NumPy and closed forms judge."""
+"""The live figures of lessons 7 to 12 show what Python computes, checked with NumPy and closed forms."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def wrapped(angles):
 
 
 def test_two_links(figure):
-    """Both elbows come out right in the third quadrant too, and the printed lines do not."""
+    """Both elbow solutions are correct also in the third quadrant; the printed formulas are not."""
     shown = figure("two-links")
     shown.drag(-230, -250)
     state = shown.state()
@@ -80,7 +80,7 @@ def test_euler_steps(figure, arm):
 
 
 def test_follow(figure, arm):
-    """All 21 frames are those of Python, by every method, for the chapter's goal and dragged ones."""
+    """All 21 frames equal those of Python for every method, for the chapter's goal and dragged ones."""
     shown = figure("follow")
     for method, options in FOLLOWED.items():
         shown.page.get_by_label("Method").select_option(method)
@@ -106,7 +106,7 @@ def test_singularities(figure, arm):
     shown.press("Stretch")
     assert shown.state()["values"][1] < 1e-12
     assert "Singular" in shown.page.locator(".say").inner_text()
-    shown.drag(-80, -30)  # a straight arm comes in again
+    shown.drag(-80, -30)  # a straight arm bends again
     assert np.linalg.norm(shown.state()["tip"]) < 29
 
 
@@ -126,7 +126,7 @@ def test_damping(figure, arm):
 
 
 def test_null_space(figure, arm):
-    """Every pose of the curve has the tip at the goal; leaning ends where the wish cannot be served any further."""
+    """Every pose of the curve has the tip at the goal; the preferred pose is approached as far as possible."""
     shown = figure("null-space")
     shown.drag(-40, -60)
     state = shown.state()
@@ -135,7 +135,7 @@ def test_null_space(figure, arm):
         arm.forward(curve, frame="tip")[:, :2, 3], np.tile(state["goal"], (len(curve), 1)), atol=1e-9
     )
     strides = wrapped(np.roll(curve, -1, axis=0) - curve)
-    assert np.linalg.norm(strides, axis=1).max() < 0.12  # it is closed, and has no gap
+    assert np.linalg.norm(strides, axis=1).max() < 0.12  # the curve is closed, without gaps
     assert np.linalg.norm(jacobian(arm, state["q"]) @ state["null"]) < 1e-12
     shown.slide("null space", 0.4)
     shown.press("One step")

@@ -1,4 +1,4 @@
-"""Goals that are put together in a page: the arrays are Python's own, and so are the answers."""
+"""Goals that a page assembles: arrays and answers are those of Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WEB = Path(__file__).parents[2] / "web"
 
 
 def wishes(linkage: Linkage, leans: bool) -> list[dict[str, Any]]:
-    """Return goals as a page has them: a frame's place, two links held, one with its turn; and perhaps a leaning."""
+    """Return goals in the form of a page: a position, two held links, one with orientation, maybe a preferred pose."""
     links = [name for name in linkage.links if linkage.path_to(name)[0] and linkage.evaluator.moving_rows(name).any()]
     held = [{"frame": links[-1], "orientation": True}, {"frame": links[len(links) // 2]}]
     leaning: list[dict[str, Any]] = [{"rest": True}] if leans else []
@@ -33,7 +33,7 @@ def wishes(linkage: Linkage, leans: bool) -> list[dict[str, Any]]:
 
 
 def goal(linkage: Linkage, wish: dict[str, Any], q: Any) -> Any:
-    """Return such a goal in Python, where a pose has its frame."""
+    """Return such a goal in Python, with the target from a pose."""
     if "rest" in wish:
         return lw.Rest(q)
     place = linkage.forward(q, frame=wish["frame"])
@@ -58,7 +58,7 @@ LINKAGES = {
 
 
 def write_cases(folder: Path) -> None:
-    """Write linkages with goals that Python has packed, and what it answers to some of them."""
+    """Write linkages with goals packed by Python, and Python's answers for some of them."""
     for name, leans in product(LINKAGES, (False, True)):
         linkage = LINKAGES[name]()
         wanted = wishes(linkage, leans)

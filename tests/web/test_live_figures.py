@@ -1,4 +1,4 @@
-"""Live figures show what Python computes, by mouse, keyboard and slider, from disk and offline."""
+"""Live figures show what Python computes: by mouse, keyboard and slider, from disk, offline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkwork.models import figure_linkages
 
 
 def test_columns_of_the_jacobian(figure):
-    """Dragging moves the end effector; each column is its joint's axis crossed with the way to the end effector."""
+    """Dragging moves the end effector; each column is the joint axis crossed with the vector to the end effector."""
     shown = figure("jacobian-columns")
     arm = figure_linkages.linkage("planar-3")
     before = shown.state()

@@ -1,4 +1,4 @@
-"""Live figures in which methods go after one goal, step by step: every step is Python's."""
+"""Live figures in which methods approach a goal step by step: every step equals Python's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_lane_of_a_race_takes_its_methods_steps(figure):
 
 
 def test_a_goal_goes_through_a_singularity_and_back(figure):
-    """Out of reach arms are stretched and singular; damping stays calm there and is back when the goal is."""
+    """For a goal out of reach, arms are stretched and singular; damping stays calm and recovers with the goal."""
     shown = figure("race", screen={"width": 360}, methods="damped, pseudoinverse")
     shown.press("Step", 10)
     shown.press("out and back")
@@ -77,7 +77,7 @@ def test_a_race_is_refused_beyond_the_plane():
 
 
 def test_the_scale_of_the_transpose(figure):
-    """The scale that fits best and its limit are NumPy's; a fixed one steps as in Python, too large a one grows."""
+    """The best scale and its bound equal NumPy's; fixed scales step as in Python, and too large ones diverge."""
     shown, arm = figure("transpose-step"), figure_linkages.linkage("planar-3")
     shown.drag(10, 30)
     state = shown.state()

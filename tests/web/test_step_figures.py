@@ -1,4 +1,4 @@
-"""Live figures of methods that go joint by joint or point by point, and of a closed loop, against Python's numbers."""
+"""Live figures of methods that go joint by joint or point by point, and of a closed loop, compared with Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def joint_places(arm, q):
 
 
 def test_turns_of_coordinate_descent(figure):
-    """Three turns are one sweep of Python's method; ranked, they are those of the ranked one; a line is never left."""
+    """Three steps are one sweep of Python's method, also when ranked; an arm on a line never leaves it."""
     shown, arm = figure("ccd-turns"), figure_linkages.linkage("planar-3")
     shown.drag(60, 40)
     goal = lw.Reach("tip", position=shown.state()["goal"])
@@ -43,7 +43,7 @@ def test_turns_of_coordinate_descent(figure):
 
 
 def test_passes_of_fabrik(figure):
-    """The first pull and pass are those of exercises 15.1 and 15.2; lengths are kept; out of reach it lines up."""
+    """The first pull and pass are those of exercises 15.1 and 15.2; lengths are kept; it is straight out of reach."""
     shown, arm = figure("fabrik-passes"), figure_linkages.linkage("planar-3")
     np.testing.assert_allclose(shown.state()["points"], joint_places(arm, START), atol=1e-12)
     shown.press("Step", 2)
@@ -69,7 +69,7 @@ def test_passes_of_fabrik(figure):
 
 
 def test_a_four_bar_is_driven_and_closed(figure):
-    """By hand, by Newton's method, on both branches and to its dead centre, as `close` and `singular_positions` say."""
+    """Driven by hand, closed by Newton's method, on both branches up to the dead centre, as Python computes it."""
     shown = figure("four-bar")
     bars = lw.models.four_bar(*shown.state()["lengths"])
     shown.drag(-40, 30)

@@ -1,4 +1,4 @@
-"""`<linkwork-view>` in a browser: what is dragged there is what Python solves, from disk and offline."""
+"""`<linkwork-view>` in a browser: dragging gives the same solutions as Python, from disk, offline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACE = f"""frame => {{
 
 
 class View:
-    """A page with a view, and the hands of a reader."""
+    """A page with a view, and the actions of a reader."""
 
     def __init__(self, page: Any, path: Path) -> None:
         self.page = page
@@ -27,12 +27,12 @@ class View:
         page.evaluate(f"{VIEW}.ready.then(() => 1)")
 
     def settle(self) -> dict[str, Any]:
-        """Wait until nothing is left to solve, and return the numbers of the view."""
+        """Wait until all solves are done, and return the numbers of the view."""
         wait_for(self.page, f"!{VIEW}.asked && !{VIEW}.session.waiting")
         return self.page.evaluate(f"{VIEW}.state()")
 
     def drag(self, frame: str, right: float, up: float, *, beside: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
-        """Drag a frame by the mouse, and return the numbers before it is let go."""
+        """Drag a frame with the mouse, and return the numbers before its release."""
         x, y = self.page.evaluate(PLACE, frame)
         x, y = x + beside[0], y + beside[1]
         self.page.mouse.move(x, y)
@@ -43,14 +43,14 @@ class View:
         return state
 
     def drop(self) -> dict[str, Any]:
-        """Let go."""
+        """Release the mouse button."""
         self.page.mouse.up()
         return self.settle()
 
 
 @pytest.fixture
 def view(browser, tmp_path):
-    """Give a function that opens a linkage in a page."""
+    """Return a function that opens a linkage in a page."""
     with ExitStack() as stack:
 
         def opened(linkage: lw.Linkage, *, width: int = 420, height: int = 460, **options: Any) -> View:
@@ -61,7 +61,7 @@ def view(browser, tmp_path):
 
 
 def goal_of(made: dict[str, Any]) -> lw.Goal:
-    """Return a goal of a page as one of Python's."""
+    """Return a goal of a page in Python."""
     place = np.reshape(made["target"], (4, 4))
     if made["pinned"]:
         return lw.Hold(made["frame"], pose=place)
@@ -69,7 +69,7 @@ def goal_of(made: dict[str, Any]) -> lw.Goal:
 
 
 def test_a_dragged_arm_is_where_python_puts_it(view) -> None:
-    """The hand keeps its turn; beyond its reach the sentence is Python's too."""
+    """The hand keeps its orientation; out of reach, the message is also Python's."""
     arm = lw.models.panda()
     ik, shown = lw.prepare(arm, "tip"), view(arm)
     for right, up in ((40, 30), (160, 200)):

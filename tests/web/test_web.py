@@ -1,4 +1,4 @@
-"""linkwork.js: the answers of Python in node, the example page from disk in a browser, and what the package says."""
+"""linkwork.js: the answers of Python in node, the example page in a browser from disk, and the package metadata."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PLACE = """([name, frame]) => { const view = document.getElementById(name), m = 
   const at = view.stage.camera.project([m[3], m[7], m[11]]), box = view.stage.canvas.getBoundingClientRect();
   return [at.x + box.left, at.y + box.top]; }"""
 LARGEST = 30_000  # bytes of linkwork.js
-GOALS = 24  # of each chain, twice: with and without a start
+GOALS = 24  # goals per chain, each with and without a start
 
 
 def built() -> Any:
-    """Return the script that builds what is not written by hand."""
+    """Return the script that builds the generated files."""
     spec: Any = importlib.util.spec_from_file_location("web_build", WEB / "build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -41,7 +41,7 @@ def built() -> Any:
 
 @pytest.fixture(scope="module")
 def wasm() -> Path:
-    """The machine code, as it was built with the pack of this machine."""
+    """The machine code, built with the pack of this machine."""
     try:
         web_code()
     except PageError as error:

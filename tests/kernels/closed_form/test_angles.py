@@ -1,4 +1,4 @@
-"""The angle of a point, in numbers and lanes, against NumPy's."""
+"""The angle of a point, with scalars and lanes, compared with NumPy."""
 
 from __future__ import annotations
 

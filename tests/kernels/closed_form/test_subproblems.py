@@ -1,4 +1,4 @@
-"""Subproblems, in numbers and in lanes: what they return does what it is asked for, by NumPy; all roots are there."""
+"""Subproblems, with scalars and lanes: results satisfy the equations in NumPy, and no root is missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def roots(numbers, slides, sphere, given, sign, out):
 
 @njit(**ARITHMETIC)
 def turns(given, out):
-    """Write the pair that turns x about h into y, and whether it is free."""
+    """Write the pair that rotates x about h into y, and whether the angle is free."""
     a, b = cells(given), cells(out)
     for k in range(given.shape[0] // 9):
         pair, free = aligned(vector(a, 9 * k), vector(a, 9 * k + 3), vector(a, 9 * k + 6), 1e-24)
@@ -52,7 +52,7 @@ def packed() -> np.ndarray:
 
 
 def cases(slides: bool, sphere: bool, *, reachable: bool) -> np.ndarray:
-    """Return h, c, anchor, x and z of random cases, shape (COUNT, 5, 3); z is where some motion takes x, or is far."""
+    """Return h, c, anchor, x and z of random cases, shape (COUNT, 5, 3); z is an image of x, or out of reach."""
     rng = np.random.default_rng(3)
     h, c, anchor, x = rng.normal(size=(4, COUNT, 3))
     h /= np.linalg.norm(h, axis=1)[:, None]

@@ -1,4 +1,4 @@
-"""Distances of convex pieces: proved by certificates, compared with coal, and in all the places where they are hard."""
+"""Distances of convex pieces: proved by certificates, compared with coal, also in degenerate cases."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_coal_finds_nothing_nearer_and_no_shorter_way_out(pair: tuple[int, int])
     assert np.abs(found.distance - judged.distance)[apart].max() < (1e-6 if CYLINDER in pair else EXACT)
     both = (found.distance < -1e-6) & (np.linalg.norm(judged.normal, axis=1) > 0.5)
     assert both.sum() >= (0 if pair == (POINT, POINT) else 3)
-    out = -apart_along(pairs, judged.normal)  # what a move along coal's normal takes
+    out = -apart_along(pairs, judged.normal)  # depth along coal's normal
     assert (-found.distance - out)[both].max(initial=0.0) < EXACT
 
 
@@ -81,7 +81,7 @@ def test_the_order_of_two_pieces_does_not_matter(pair: tuple[int, int]) -> None:
 
 
 def on_a_grid(pair: tuple[int, int], count: int, rng: np.random.Generator) -> Pairs:
-    """Return pieces along the axes on a grid: parallel edges and faces, touching, with a common centre, all of it."""
+    """Return axis-aligned pieces on a grid: parallel edges and faces, touching pieces, common centres."""
     pairs = random_pairs(*pair, count, rng)
     turns = Rotation.create_group("O").as_matrix()
     for side, kind in enumerate(pair):
@@ -107,7 +107,7 @@ def test_parallel_and_touching_pieces_have_the_right_sign_and_a_sound_normal(pai
     flaw = flaws(pairs, found)
     assert flaw["unit"] < 1e-12
     assert flaw["points"] < EXACT
-    assert flaw["gap"] < max(1e-7, 10.0 * off)  # normals of corners that almost touch have no more digits
+    assert flaw["gap"] < max(1e-7, 10.0 * off)  # normals between nearly touching corners are less accurate
     ways = rng.normal(size=(300, 3))
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     assert (apart_along(pairs, ways) <= found.distance + EXACT).all()

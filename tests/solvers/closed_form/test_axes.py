@@ -1,4 +1,4 @@
-"""Chains as lines: where they lead is what the linkage says; reversed and with a joint held too."""
+"""Chains as lines: the same forward kinematics as the linkage, also reversed and with a joint held."""
 
 from __future__ import annotations
 

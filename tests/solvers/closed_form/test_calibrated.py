@@ -1,4 +1,4 @@
-"""Arms that are a little off their family: nothing is missing, and how far they are off is said."""
+"""Arms with small deviations from their family: no solution is missing, and the deviation is reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_calibrated_arm_is_solved_whole(rows: list[tuple], amount: float) -> N
 def test_a_calibrated_arm_stays_where_it_is() -> None:
     arm = wobbled(UR, 3e-4)
     poses = arm.random_pose(2, 30)
-    poses[::2, 4] = 0.0  # a straight wrist, where the family's branches lead to other solutions
+    poses[::2, 4] = 0.0  # a straight wrist, where branches of the family lead to different solutions
     targets, ik = arm.forward(poses, frame="tip"), lw.prepare(arm, "tip")
     for q, target in zip(poses, targets, strict=True):
         assert np.abs(ik(target, start=q).q - q).max() < 1e-3

@@ -1,4 +1,4 @@
-"""Curves of solutions: exact at every s, without jumps, with real ends; all of them, as brute force and laws tell."""
+"""Curves of solutions: exact at every s, without jumps, with true ends; complete, checked by brute force and laws."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arm_with_round_shoulder_and_wrist() -> lw.Linkage:
 
 
 def arm_with_offsets() -> lw.Linkage:
-    """Return an arm like Kinova's Gen3: offsets at the shoulder and at the elbow, a round wrist, free turning."""
+    """Return an arm like Kinova's Gen3: offsets at shoulder and elbow, a spherical wrist, joints without limits."""
     b = lw.Builder("gen3")
     places = ((0, 0, 0.1564), (0, 0.0054, 0.1284), (0, 0.0064, 0.2104), (0, 0.0064, 0.2104), (0, 0.0064, 0.2084))
     places = (*places, (0, 0, 0.1059), (0, 0, 0.1059))
@@ -72,7 +72,7 @@ def check_curve(arm: lw.Linkage, goal: lw.Reach, curve: lw.Curve) -> None:
     assert (poses >= arm.lower).all()
     assert (poses <= arm.upper).all()
     step = np.linalg.norm(np.diff(poses, axis=0), axis=1) / (curve.length / 64)
-    assert 0.5 < step.min() <= step.max() < 1.02  # the same way for the same s, less the corners it cuts: no jump
+    assert 0.5 < step.min() <= step.max() < 1.02  # equal lengths for equal steps of s, less cut corners: no jump
     if curve.closed:
         assert np.abs(wrapped(poses[-1] - poses[0])).max() < 1e-9
         return
@@ -108,7 +108,7 @@ def test_one_pose_of_many_goals_with_and_without_starts(name: str) -> None:
     values, status = form.nearest_many(targets)
     assert status[7] == INVALID
     assert (status == REACHED).sum() > 290
-    assert CLOSEST not in status  # all can be reached
+    assert CLOSEST not in status  # all are reachable
     reached = status == REACHED
     assert np.abs(arm.forward(values, frame=frame) - targets)[reached].max() < 1e-9
     assert ((values >= arm.lower) & (values <= arm.upper))[reached].all()
@@ -119,7 +119,7 @@ def test_one_pose_of_many_goals_with_and_without_starts(name: str) -> None:
     away = [np.linalg.norm(wrapped(found - starts), axis=1)[both].mean() for found in (near, values)]
     assert away[0] < away[1]
     _, status = form.nearest_many(targets, poses)
-    assert (np.delete(status, 7) == UNSOLVED).all()  # a goal next to its start is left to a search, which goes there
+    assert (np.delete(status, 7) == UNSOLVED).all()  # a goal near its start is solved by a search
 
 
 def test_an_answer_does_not_depend_on_the_goals_beside_it() -> None:
@@ -127,7 +127,7 @@ def test_an_answer_does_not_depend_on_the_goals_beside_it() -> None:
     form = seven_of(Chain(arm, "tip"))
     assert not isinstance(form, str)
     targets = arm.forward(arm.random_pose(rng, 400), frame="tip")
-    targets[::2, :3, :3] = targets[::-2, :3, :3]  # a third of these cannot be reached
+    targets[::2, :3, :3] = targets[::-2, :3, :3]  # a third of these are unreachable
     order = rng.permutation(400)
     for starts in (None, arm.random_pose(rng, 400)):
         values, status = form.nearest_many(targets, starts)
@@ -205,7 +205,7 @@ def test_a_planar_arm_of_three_links_turns_round_its_goal() -> None:
     arm = lw.models.planar([1.0, 1.0, 1.0])
     far = lw.solve_all(arm, lw.Reach("tip", position=(2.0, 0.5)))
     assert [curve.closed for curve in far.curves] == [True]
-    near = lw.solve_all(arm, lw.Reach("tip", position=(0.5, 0.1)))  # the elbow cannot change sides
+    near = lw.solve_all(arm, lw.Reach("tip", position=(0.5, 0.1)))  # the elbow cannot flip
     assert [curve.closed for curve in near.curves] == [True, True]
     (low, high), *rest = far.extents("j1")
     assert not rest

@@ -1,4 +1,4 @@
-"""Why there is no solution: the number in the words is the one that geometry gives."""
+"""Reasons why there is no solution: numbers in messages agree with geometry."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 import linkwork as lw
 from closed_form_arms import ARMS, KUKA, PUMA, arm_of, dh
 
-UPPER, FORE = 0.455, np.hypot(0.035, 0.42)  # of KUKA, from its second axis on
+UPPER, FORE = 0.455, np.hypot(0.035, 0.42)  # KUKA's lengths from its second axis on
 SHOULDER = np.array([0.025, 0.0, 0.4])
 TOOL = 0.08
 
 
 def with_wrist_at(place: np.ndarray) -> np.ndarray:
-    """Return a target of KUKA, its tool pointing up, with the wrist's centre at a place."""
+    """Return a target of KUKA with the tool pointing up and the wrist's centre at a point."""
     target = np.eye(4)
     target[:3, 3] = place + np.array([0.0, 0.0, TOOL])
     return target
@@ -30,7 +30,7 @@ def with_wrist_at(place: np.ndarray) -> np.ndarray:
 def test_a_wrist_that_cannot_be_reached(radius: float, expected: str) -> None:
     arm = dh(KUKA)
     form = lw.closed_form(arm, "tip")
-    away = np.sqrt(radius**2 - SHOULDER[0] ** 2)  # over the first axis, so that turning about it changes nothing
+    away = np.sqrt(radius**2 - SHOULDER[0] ** 2)  # on the first axis, so that rotation about it changes nothing
     place = np.array([0.0, 0.0, SHOULDER[2] + away])
     found = form.all(with_wrist_at(place))
     assert len(found) == 0
@@ -38,7 +38,7 @@ def test_a_wrist_that_cannot_be_reached(radius: float, expected: str) -> None:
 
 
 def test_a_point_too_near_to_the_first_axis() -> None:
-    form = lw.closed_form(dh(PUMA), "tip")  # its wrist stands 150 mm off
+    form = lw.closed_form(dh(PUMA), "tip")  # its wrist has an offset of 150 mm
     target = np.eye(4)
     target[:3, 3] = 0.1, 0.0, 0.9 + 0.1
     assert form.all(target).evidence == (

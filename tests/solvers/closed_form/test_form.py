@@ -1,4 +1,4 @@
-"""Closed forms of arms of all families: every solution, checked by the linkage's own forward kinematics."""
+"""Closed forms of arms of all families: every solution, checked with the linkage's forward kinematics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_all_solutions_reach_and_the_pose_itself_is_among_them(name: str) -> Non
         assert_allclose(arm.forward(poses, frame="tip"), np.tile(target, (len(found), 1, 1)), atol=1e-11)
         assert found.residuals.max() < 1e-11
         assert ((poses >= arm.lower) & (poses <= arm.upper)).all()
-        for k, values in enumerate(found.values):  # none twice
+        for k, values in enumerate(found.values):  # no duplicates
             assert (apart(form, found.values[k + 1 :], values) > 1e-5).all()
 
 
@@ -52,7 +52,7 @@ def test_many_targets_have_the_solutions_that_each_has_alone(name: str) -> None:
         targets[1, 0, 3] += 9.0
         values, mask = form.all_many(targets)
         assert values.shape == (count, 8, 6)
-        assert not mask[1].any() or form.axes.slides.any()  # nothing limits the slides
+        assert not mask[1].any() or form.axes.slides.any()  # prismatic joints have no limits
         assert np.isnan(values[~mask]).all()
         for target, several, there in zip(targets, values, mask, strict=True):
             alone = form.all(target).values
@@ -143,14 +143,14 @@ def test_in_a_continuum_the_start_is_kept(name: str) -> None:
 
 
 def test_over_the_first_axis_the_start_is_kept() -> None:
-    arm = six_joint_arms.linkage("ABB IRB 120")  # its wrist can stand on the first axis
+    arm = six_joint_arms.linkage("ABB IRB 120")  # its wrist can be on the first axis
     form = closed_form(arm, "tip")
     assert isinstance(form, ClosedForm)
     reach = np.hypot(0.07, 0.302)
     for q in arm.random_pose(6, 10):
         q[2] = 0.4
         upper = np.array([0.27, 0.0])
-        bend = np.arctan2(0.302, 0.07) + q[2]  # of the wrist from the end of the upper arm, in the plane of both
+        bend = np.arctan2(0.302, 0.07) + q[2]  # angle of the wrist at the end of the upper arm
         ahead = upper + reach * np.array([np.cos(bend), np.sin(bend)])
         q[1] = np.pi / 2 - np.arctan2(ahead[1], ahead[0])
         target = arm.forward(q, frame="tip")
@@ -174,7 +174,7 @@ def test_axes_that_are_parallel_are_checked_in_their_plane_as_in_space() -> None
         assert_array_equal(in_plane.values, in_space.values)
         assert_allclose(in_plane.residuals, in_space.residuals, atol=1e-14)
     rows = [(0, 0.09, 0, P), (0, 0, -0.4, 1e-11), (0, 0, -0.4, 0), (0, 0.1, 0, P), (0, 0.1, 0, -P), (0, 0.1, 0, 0)]
-    tilted = lw.closed_form(lw.from_dh(rows), "tip")  # by more than rounding, and by less than counts
+    tilted = lw.closed_form(lw.from_dh(rows), "tip")  # more than rounding, less than the tolerance
     assert isinstance(tilted, ClosedForm)
     assert tilted.exact
     assert not tilted.codes[CODES.level]

@@ -1,4 +1,4 @@
-"""Any six revolute joints, by elimination: every pose that was drawn is found again, and nothing else but solutions."""
+"""Any six revolute joints, by elimination: every random pose is found again, and all results are solutions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def random_rows(kind: str, generator: np.random.Generator) -> list[tuple[float, 
 
 
 def arm_of(rows: list[tuple[float, ...]]) -> tuple[lw.Linkage, GeneralForm | str]:
-    """Return an arm and its elimination, or why it has none, without the families that may serve it as well."""
+    """Return an arm and its elimination, or why it has none, also if the arm belongs to a family."""
     arm = lw.from_dh(rows, convention="standard")
     chain = Chain(arm, "tip")
     found = axes_of(chain)
@@ -57,7 +57,7 @@ def apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def check(arm: lw.Linkage, form: GeneralForm, pose: np.ndarray) -> int:
-    """Hold the solutions of where a pose leads to what they must be; return how many there are."""
+    """Check the solutions for the target of a pose; return their number."""
     target = arm.forward(pose, frame="tip")
     found = form.all(target, limits="ignore").values
     assert apart(found, pose).min(initial=np.inf) < 1e-6, f"{pose} is missing"
@@ -73,7 +73,7 @@ def test_drawn_poses_are_found_again(kind: str) -> None:
     for _ in range(3):
         arm, form = form_of(random_rows(kind, generator))
         for pose in generator.uniform(-np.pi, np.pi, (25, 6)):
-            assert check(arm, form, pose) % 2 == 0  # away from folds, solutions come in pairs
+            assert check(arm, form, pose) % 2 == 0  # away from double roots, solutions come in pairs
 
 
 @pytest.mark.parametrize(("rows", "most"), [(JACO, 12), (CRX, 16)], ids=["jaco", "crx"])
@@ -83,7 +83,7 @@ def test_arms_with_parallel_and_meeting_neighbours(rows: list[tuple[float, ...]]
     counts = [check(arm, form, pose) for pose in generator.uniform(-np.pi, np.pi, (150, 6))]
     assert max(counts) == most
     for pose in generator.integers(-1, 3, (12, 6)) * P + np.array([0.0, 0.2, 0.1, 0.0, 0.3, 0.0]):
-        check(arm, form, pose)  # joints at right angles, where several solutions share a root
+        check(arm, form, pose)  # right angles, where several solutions share a root
 
 
 def test_a_joint_at_zero_leaves_no_doubt() -> None:
@@ -114,7 +114,7 @@ def test_roots_are_where_the_determinant_vanishes() -> None:
     misfit = kernels.general_roots(way.packed, target, np.empty((memory.ROOM.size, memory.WIDTH)), out)
     assert misfit < 1e-12
     roots = out[: memory.MOST] + 1j * out[memory.MOST :]
-    assert_allclose(np.sort(np.abs(roots)), np.sort(1.0 / np.abs(roots)), rtol=1e-9)  # they come in pairs z, 1 / conj z
+    assert_allclose(np.sort(np.abs(roots)), np.sort(1.0 / np.abs(roots)), rtol=1e-9)  # pairs z, 1 / conj z
     real = np.angle(roots[np.abs(np.abs(roots) - 1.0) < 1e-9])
     assert len(real) == len(form.all(target, limits="ignore"))
     assert np.abs(real - pose[0, 1]).min() < 1e-11
@@ -186,7 +186,7 @@ def test_batches_know_goals_without_a_pose() -> None:
     arm, form = form_of(JACO)
     generator = np.random.default_rng(6)
     targets = arm.forward(generator.uniform(-np.pi, np.pi, (300, 6)), frame="tip")
-    targets[::3, :3, 3] = generator.uniform(-0.6, 0.6, (100, 3))  # many of these have none
+    targets[::3, :3, 3] = generator.uniform(-0.6, 0.6, (100, 3))  # many of these have no solution
     for start in (None, np.zeros(6)):
         batch = lw.solve_batch(arm, "tip", targets, start=start, progress=False)
         _, mask, proven = form.all_many_proven(targets)

@@ -1,4 +1,4 @@
-"""Goals that ask for a position alone or leave an axis free: all solutions, against searches from many starts."""
+"""Goals for a position only or with a free axis: all solutions, compared with searches from many starts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOUR = {
 
 
 def missing(found: FloatArray, searched: FloatArray) -> int:
-    """Return how many poses of a search are none of those found, whole turns aside."""
+    """Return the number of poses of a search that were not found, modulo whole turns."""
     return sum(np.abs(wrapped(found - q)).max(axis=1).min(initial=np.inf) > 1e-3 for q in searched)
 
 
@@ -61,7 +61,7 @@ def test_five_joints_and_a_free_axis_have_all_their_solutions(name: str) -> None
         assert_allclose(reached[:, :3, 3], np.tile(target[:3, 3], (len(ways), 1)), atol=1e-9)
         assert_allclose(reached[:, :3, :3] @ goal.free, np.tile(target[:3, :3] @ goal.free, (len(ways), 1)), atol=1e-9)
         assert missing(ways.q, lw.solve_all(arm, goal, starts=1000).q) == 0
-        assert missing(ways.q[:1], ways.q[1:]) == len(ways) - 1  # none twice
+        assert missing(ways.q[:1], ways.q[1:]) == len(ways) - 1  # no duplicates
     many = lw.solve_all_batch(arm, "tip", targets, free=axis)
     assert many.complete.all()
     assert many.counts.tolist() == [
@@ -123,7 +123,7 @@ def test_that_there_is_none_is_proven_and_told() -> None:
 
 
 def on_curves(ways: lw.Branches, values: FloatArray) -> int:
-    """Return how many of the chain's values, all solutions, are on one of the curves."""
+    """Return the number of solutions, values of the chain, that are on one of the curves."""
     found = np.zeros(len(values), np.bool_)
     for curve in ways.curves:
         found |= curve.holds(values)
@@ -243,7 +243,7 @@ def test_a_joint_about_the_free_axis_leaves_a_curve() -> None:
     found = lw.solve_all(arm, lw.Reach("tip", pose=target, free="z"), start=q)
     assert found.dimension == 1
     assert not found.complete
-    assert any(curve.length == pytest.approx(5.0, abs=1e-6) for curve in found.curves)  # all that the last joint can do
+    assert any(curve.length == pytest.approx(5.0, abs=1e-6) for curve in found.curves)  # range of the last joint
     reached = arm.forward(found.q, frame="tip")
     assert_allclose(reached[:, :3, 3], np.tile(target[:3, 3], (len(found), 1)), atol=1e-9)
     assert_allclose(reached[:, :3, 2], np.tile(target[:3, 2], (len(found), 1)), atol=1e-9)

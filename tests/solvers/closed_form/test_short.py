@@ -1,4 +1,4 @@
-"""Chains of fewer than six joints: all solutions of targets that they reach, and what others are beyond."""
+"""Chains with fewer than six joints: all solutions of reachable targets, and reasons for the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkwork.solvers.closed_form import ClosedForm, NoForm, closed_form
 from linkwork.transforms import axis_rotation
 
 P = np.pi / 2
-ARMS = {  # rows, and how many solutions a target has
+ARMS = {  # rows, and the number of solutions of a target
     "scara": ([(0, 0.4, 0.3, 0), (0, 0, 0.25, 0), (0, 0.1, 0, 0, "P"), (0, -0.1, 0, 0)], 2),
     "scara, slide last": ([(0, 0.4, 0.3, 0), (0, 0, 0.25, 0), (0, 0, 0, 0), (0, 0.1, 0, 0, "P")], 2),
     "palletizer": ([(0, 0.4, 0.1, P), (0, 0, 0.5, 0), (0, 0, 0.5, 0)], 1),

@@ -1,7 +1,7 @@
-"""Closed forms against what a search from 10,000 starts found: no solution missing, none wrong, none twice.
+"""Closed forms compared with a search from 10,000 starts: no solution is missing, wrong or duplicated.
 
-How many solutions each goal has was counted once, by a search in double precision from 10,000 starts that knows nothing
-of closed forms; EAIK counts the same on every arm that it solves.
+The numbers of solutions come from an independent search in double precision from 10,000 starts; EAIK gives the same
+numbers for every arm that it solves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 import six_joint_arms
 from linkwork.solvers.closed_form import ClosedForm, closed_form
 
-# For every arm: solutions of the tips of six random poses, and of six goals anywhere within the reach.
+# For every arm: numbers of solutions for the tips of six random poses, and for six random goals within reach.
 COUNTS = {
     "UR3": ([8, 8, 8, 6, 8, 2], [4, 0, 0, 8, 8, 6]),
     "UR5": ([4, 8, 8, 8, 8, 8], [8, 6, 2, 0, 8, 4]),
@@ -39,7 +39,7 @@ COUNTS = {
     "Jaco 2": ([4, 8, 8, 10, 8, 8], [4, 4, 0, 8, 4, 0]),
     "Mico": ([4, 4, 8, 4, 4, 6], [4, 8, 8, 4, 8, 8]),
 }
-EXACT = 1e-10  # of places [m] and of elements of rotations: what forward kinematics in plain NumPy confirms
+EXACT = 1e-10  # largest error of positions [m] and rotation entries, by forward kinematics in plain NumPy
 
 
 def form_of(name: str) -> ClosedForm:
@@ -49,12 +49,12 @@ def form_of(name: str) -> ClosedForm:
 
 
 def apart(poses: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Return by how much poses differ from one, whole turns aside."""
+    """Return the differences of poses from one, modulo whole turns."""
     return np.abs((poses - pose + math.pi) % (2.0 * math.pi) - math.pi).max(axis=-1)
 
 
 def check(name: str, form: ClosedForm, target: np.ndarray, count: int) -> np.ndarray:
-    """Return all solutions after looking that they are as many as they should be, right, and none twice."""
+    """Return all solutions, after checking their number, that they are correct, and that none is duplicated."""
     values = np.array(form.all(target).values)
     assert len(values) == count
     if count:
