@@ -110,8 +110,8 @@ def title_of(name: str) -> str:
     """Return the title of a figure, one sentence: the first words of its module.
 
     Example:
-        >>> title_of("frames")
-        'One point, measured in every frame of an arm that turns, slides and turns'
+        >>> title_of("ccd-turns")
+        'Cyclic coordinate descent, one joint at a time'
     """
     text = (scripts.folder() / "figures" / f"{name}.js").read_text(encoding="utf-8")
     found = re.search(r"/\*\*\s*\*?\s*(.+?)\.?\s*(?:\*/|\n)", text)
