@@ -186,7 +186,7 @@ class _UsdWriter:
             for time, pose, move, turn in zip(clip.times[rows].tolist(), poses, moves, turns, strict=True):
                 code = time * rate
                 translations.Set(Vt.Vec3fArray.FromNumpy(move), code)
-                rotations.Set(Vt.QuatfArray.FromNumpy(turn.astype(np.float32)), code)
+                rotations.Set(Vt.QuatfArray.FromNumpy(_single(turn)), code)
                 frames.Set(Vt.DoubleArray.FromNumpy(np.concatenate([[time], pose])), code)
             waiting += len(poses)
             if waiting >= max(BLOCK, SHARE * self.saved):
@@ -210,7 +210,7 @@ class _UsdWriter:
         flat = Rotation.from_matrix(local[..., :3, :3].reshape(-1, 3, 3)).as_quat()  # x, y, z, w, as in USD arrays
         turns = flat.reshape(*local.shape[:2], 4)
         turns = steady(turns) if last is None else steady(np.concatenate([last[None], turns]))[1:]
-        return _narrowed(local[..., :3, 3], self.path), turns + 0.0  # as for positions
+        return _narrowed(local[..., :3, 3], self.path), turns
 
     def _free(self, name: str) -> str:
         """Return an unused path directly below the root prim."""
@@ -275,7 +275,12 @@ def _narrowed(points: FloatArray, path: FilePath) -> Any:
     """Return positions as float32; raise if they are too large."""
     if np.abs(points).max(initial=0.0) > 1e38:
         raise FormatError(path, "positions beyond 1e38 m are too large for float32.")
-    return np.ascontiguousarray(points, np.float32) + np.float32(0.0)  # no -0, whose sign depends on the processor
+    return _single(points)
+
+
+def _single(values: FloatArray) -> Any:
+    """Return values as float32, without -0: the sign of a value that rounds to zero depends on the processor."""
+    return np.ascontiguousarray(values, np.float32) + np.float32(0.0)
 
 
 def _rate(times: list[FloatArray]) -> float:
